@@ -6,7 +6,7 @@ use watchbill_core::transcript::timeline::TimelineBuilder;
 
 /// Panics if a rule is broken.
 pub fn check(data: &[u8]) {
-    let mut builder = TimelineBuilder::new();
+    let mut builder = TimelineBuilder::default();
     let mut push_all = || {
         for (offset, line) in (0..).zip(data.split(|b| *b == b'\n')) {
             builder.push_line(offset, line);

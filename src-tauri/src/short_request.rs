@@ -14,8 +14,8 @@ pub const STANDS: Duration = Duration::from_millis(400);
 pub fn whole(request: &Request) -> Option<String> {
     let is_answered_by_word = request.kind == "permission" && request.answerable == "hook";
     let is_short = request.shown.chars().count() <= WHOLE && !request.shown.trim().is_empty();
-    // Only the card names the files that were changed.
-    let is_unchanged = request.changed_files.is_empty();
+    // Only the card names the files that were changed, and those that are not compared.
+    let is_unchanged = request.changed_files.is_empty() && request.not_compared.is_empty();
     let fits = is_short && is_unchanged && !request.shown.contains(['\n', '\t']);
     (is_answered_by_word && request.progress == "open" && request.more == 0 && fits)
         .then(|| request.shown.clone())
@@ -55,6 +55,8 @@ mod tests {
         assert_eq!(whole(&answered), None);
         let changed = Request { changed_files: vec!["a.sh".into()], ..request("sh a.sh", "permission", 0) };
         assert_eq!(whole(&changed), None);
+        let unknown = Request { not_compared: vec!["$X".into()], ..request("sh $X", "permission", 0) };
+        assert_eq!(whole(&unknown), None);
         let not_here = Request { answerable: "no".into(), ..request("npm publish", "permission", 0) };
         assert_eq!(whole(&not_here), None);
     }

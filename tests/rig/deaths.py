@@ -17,16 +17,25 @@ from stage import PATIENCE, Failed
 HELLO = Step(text("Hello."))
 
 
-def pid_of(*words):
-    """The process whose command line has these words; `None` without one."""
+def pid_of(*words, below=None):
+    """The process whose command line has these words; `None` without one. `below`: a folder that it works in, or in a folder there, so
+    that what another scenario left is not taken for it."""
     for entry in Path("/proc").iterdir():
         try:
             line = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
         except OSError:
             continue
-        if all(word.encode() in line.split(b"\0") for word in words):
+        if all(word.encode() in line.split(b"\0") for word in words) and works_below(entry, below):
             return int(entry.name)
     return None
+
+
+def works_below(process, folder):
+    """Whether a process works in this folder or in one below; without a folder, each does."""
+    try:
+        return folder is None or (process / "cwd").readlink().is_relative_to(Path(folder).resolve())
+    except OSError:
+        return False
 
 
 def folder(desk, session):
@@ -222,7 +231,7 @@ def own_killed_while_it_ends(desk):
     desk.stub.scripts["run"] = [Step(text("I run."), bash("cat gate")), DONE]
     os.mkfifo(desk.sandbox.work / "gate")
     session = run(desk, "first end @@run")
-    desk.must("the command runs", lambda: pid_of("cat", "gate"))
+    desk.must("the command runs", lambda: pid_of("cat", "gate", below=desk.sandbox.work))
     keeper = host(desk, session)
     words = ["stop", session]
     ends = threading.Thread(target=lambda: desk.engine.say(*words, patience=60, environment=user(desk)))
@@ -230,5 +239,5 @@ def own_killed_while_it_ends(desk):
     desk.must("the end begins", lambda: wrote(desk, session, '"ending"'))
     kill(desk, keeper)
     ends.join()
-    desk.must("the command is gone", lambda: not pid_of("cat", "gate"), 10)
+    desk.must("the command is gone", lambda: not pid_of("cat", "gate", below=desk.sandbox.work), 10)
     goes_on(desk, session, "end")

@@ -315,7 +315,7 @@ pub enum Command {
 /// Keys of the rows of statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StatsKey {
-    /// Days, in UTC
+    /// Days of your time zone
     Day,
     /// Projects
     Project,

@@ -28,6 +28,8 @@ pub enum ProblemKind {
     InvalidUtf8,
     /// A record type that we do not know.
     UnknownRecord,
+    /// A copy of a transcript, which a sync tool or a person has made beside it.
+    TranscriptCopy,
     /// No permission.
     PermissionDenied,
     /// A folder or root is missing.
@@ -67,6 +69,12 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
+    /// Whether something is missing because of it. A folder that does not exist holds nothing, and a copy is left out on
+    /// purpose.
+    pub const fn loses_something(self) -> bool {
+        !matches!(self, Self::Missing | Self::TranscriptCopy)
+    }
+
     /// The word in JSON and text output.
     pub const fn word(self) -> &'static str {
         match self {
@@ -74,6 +82,7 @@ impl ProblemKind {
             Self::HugeLine => "huge_line",
             Self::InvalidUtf8 => "invalid_utf8",
             Self::UnknownRecord => "unknown_record",
+            Self::TranscriptCopy => "copy_of_a_transcript",
             Self::PermissionDenied => "permission_denied",
             Self::Missing => "missing",
             Self::NotAFile => "not_a_file",

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::ops::{Add, Sub};
 
+use jiff::Zoned;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds since the Unix epoch, UTC.
@@ -26,6 +29,32 @@ impl Timestamp {
     const FIRST: i64 = -62_167_219_200_000;
     /// The last time that RFC 3339 can express in every time zone: about a day before the end of the year 9999.
     const LAST: i64 = 253_402_207_200_000;
+
+    /// The day in a time zone, such as `2026-11-20`.
+    pub fn day(self, zone: &TimeZone) -> String {
+        self.zoned(zone).date().to_string()
+    }
+
+    /// The beginning of its day in a time zone.
+    pub fn begin_of_day(self, zone: &TimeZone) -> Self {
+        self.begin_of(zone, Ok)
+    }
+
+    /// The beginning of the next day in a time zone.
+    pub fn next_day(self, zone: &TimeZone) -> Self {
+        self.begin_of(zone, Date::tomorrow)
+    }
+
+    fn begin_of(self, zone: &TimeZone, of: fn(Date) -> Result<Date, jiff::Error>) -> Self {
+        let begin = of(self.zoned(zone).date()).and_then(|date| date.to_zoned(zone.clone()));
+        begin.map_or(self, |begin| Self(begin.timestamp().as_millisecond()))
+    }
+
+    /// The time in a zone. A time outside the range of RFC 3339 becomes its nearest end.
+    fn zoned(self, zone: &TimeZone) -> Zoned {
+        let within = self.0.clamp(Self::FIRST, Self::LAST);
+        jiff::Timestamp::from_millisecond(within).unwrap_or_default().to_zoned(zone.clone())
+    }
 
     /// Whether RFC 3339 can express the time. The sum of a time and a span may lie outside its range.
     pub const fn is_in_range(self) -> bool {

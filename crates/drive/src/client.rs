@@ -6,9 +6,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use watchbill_platform::socket::{Address, Reader, Writer, halves};
-use watchbill_protocol::error::ApiError;
+use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
-use watchbill_protocol::own::host::{HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest};
+use watchbill_protocol::own::host::{
+    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_HOST_LINE_BYTES,
+};
 use watchbill_protocol::socket::RawReply;
 
 use crate::folder::Folder;
@@ -43,7 +45,10 @@ pub enum HostError {
     #[error(transparent)]
     Refused(#[from] ApiError),
     /// The connection broke. A command may or may not have been carried out.
-    #[error("the host of the session does not answer: {0}")]
+    #[error(
+        "the host of the session does not answer, so it is unknown whether it took the command: look at the session before you \
+         repeat it ({0})"
+    )]
     Broken(#[from] io::Error),
 }
 
@@ -109,7 +114,12 @@ impl HostClient {
     /// When the host refuses, or the connection breaks.
     pub fn command(&mut self, id: &str, command: &OwnCommand) -> Result<(), HostError> {
         let request = HostRequest::Command { command: command.clone() };
-        self.writer.send(&HostCall { id: id.to_owned(), request })?;
+        let call = HostCall { id: id.to_owned(), request };
+        if serde_json::to_vec(&call).map_err(io::Error::from)?.len() as u64 >= MAX_HOST_LINE_BYTES {
+            let words = format!("a prompt with its pictures has at most {} MiB", MAX_HOST_LINE_BYTES >> 20);
+            return Err(ApiError::new(ErrorCode::Invalid, words).into());
+        }
+        self.writer.send(&call)?;
         self.reader.wait_at_most(Some(ANSWER))?;
         loop {
             let line = self.reader.line(u64::MAX)?.ok_or_else(ended)?;
@@ -186,9 +196,15 @@ fn read_hello(line: &[u8]) -> Result<HostHello, HostError> {
 /// # Errors
 /// As [`HostClient::command`].
 pub fn send(folder: &Folder, id: &str, command: &OwnCommand) -> Result<(), HostError> {
-    match HostClient::connect(folder)?.command(id, command) {
-        Err(HostError::Broken(_)) => HostClient::connect(folder)?.command(id, command),
-        other => other,
+    let broken = match HostClient::connect(folder)?.command(id, command) {
+        Err(HostError::Broken(error)) => error,
+        other => return other,
+    };
+    match HostClient::connect(folder) {
+        Ok(mut again) => again.command(id, command),
+        // The host has ended, perhaps after it took the command: the next one carries it out.
+        Err(HostError::NotRunning) => Err(broken.into()),
+        Err(error) => Err(error),
     }
 }
 

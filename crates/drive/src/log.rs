@@ -13,6 +13,9 @@ use watchbill_platform::files::open_private;
 /// The longest content of a record, in bytes. Longer lines of an agent are cut.
 pub const MAX_CONTENT_BYTES: usize = 64 << 20;
 
+/// Contents that are shorter are copied to be written at once.
+const COPIED: usize = 64 << 10;
+
 /// Where the content of a record comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
@@ -102,15 +105,17 @@ impl LogWriter {
     /// When it cannot be written. The log is then as it was.
     pub fn append(&mut self, at: Timestamp, direction: Direction, bytes: &[u8]) -> io::Result<u64> {
         let head = format!("{} {} {} {}\n", self.next, at.as_millis(), direction.word(), bytes.len());
-        let mut whole = Vec::with_capacity(head.len() + bytes.len() + 1);
-        whole.extend_from_slice(head.as_bytes());
-        whole.extend_from_slice(bytes);
-        whole.push(b'\n');
-        if let Err(error) = self.file.write_all(&whole) {
+        let mut write = |parts: &[&[u8]]| parts.iter().try_for_each(|part| self.file.write_all(part));
+        // One call of the system for most records, and no copy of a large one.
+        let written = match bytes.len() {
+            0..COPIED => write(&[&[head.as_bytes(), bytes, b"\n"].concat()]),
+            _ => write(&[head.as_bytes(), bytes, b"\n"]),
+        };
+        if let Err(error) = written {
             let _ = self.file.set_len(self.length);
             return Err(error);
         }
-        self.length += whole.len() as u64;
+        self.length += (head.len() + bytes.len() + 1) as u64;
         self.next += 1;
         Ok(self.next - 1)
     }

@@ -3,11 +3,12 @@
 use std::io;
 
 use watchbill_core::time::Timestamp;
+use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnResume, OwnSpec};
 
 use crate::agents;
-use crate::driver::{Conversation, Driver, LogLine};
+use crate::driver::{Conversation, Driver, LogLine, Refusal};
 use crate::folder::Folder;
 use crate::log::{Direction, LogReader, Record};
 
@@ -25,6 +26,8 @@ pub struct Replay {
     has_sent: bool,
     /// A turn has ended: the conversation has something in it.
     has_answered: bool,
+    /// How many processes of the agent were started.
+    processes: u32,
 }
 
 impl Replay {
@@ -38,6 +41,7 @@ impl Replay {
             first: spec.resume.clone(),
             has_sent: false,
             has_answered: false,
+            processes: 0,
         }
     }
 
@@ -47,6 +51,7 @@ impl Replay {
             let Ok(what) = serde_json::from_slice::<OwnWhat>(bytes) else { return Vec::new() };
             if matches!(what, OwnWhat::Started { .. }) {
                 self.process_ended();
+                self.processes += 1;
                 // A new process of the agent knows nothing of the one before.
                 self.driver = agents::driver(&self.spec);
             }
@@ -62,14 +67,16 @@ impl Replay {
             Direction::Err => LogLine::Err(&text),
             Direction::Command | Direction::Event => return Vec::new(),
         };
-        let events = self.driver.as_mut().map_or_else(Vec::new, |driver| driver.fold(at, line));
-        for event in &events {
+        let mut events = self.driver.as_mut().map_or_else(Vec::new, |driver| driver.fold(at, line));
+        for event in &mut events {
             match event {
+                OwnWhat::Request { request } => request.id = self.request_id(&request.id),
+                OwnWhat::RequestClosed { request, .. } => *request = self.request_id(request),
                 OwnWhat::TurnStart => self.has_talked = true,
                 OwnWhat::TurnEnd { .. } => self.has_answered |= self.has_talked,
                 OwnWhat::Prompt { place: PromptPlace::Sent, .. } => self.has_sent = true,
                 OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => {
-                    self.own_id = Some(session.clone())
+                    self.own_id = Some(session.clone());
                 }
                 // A later process has the permissions that the session had last, not those of its start.
                 OwnWhat::Changed { model, mode } => {
@@ -80,6 +87,28 @@ impl Replay {
             }
         }
         events
+    }
+
+    /// The id of a request in this session. Each process of the agent numbers its requests anew.
+    fn request_id(&self, id: &str) -> String {
+        if self.processes < 2 && !id.contains('/') {
+            id.to_owned()
+        } else {
+            format!("{}/{id}", self.processes)
+        }
+    }
+
+    /// A command as the driver of the running process takes it: with that process's own id of a request.
+    ///
+    /// # Errors
+    /// When the request is one of an earlier process.
+    pub fn for_process(&self, command: &OwnCommand) -> Result<OwnCommand, Refusal> {
+        let OwnCommand::Answer { request, decision } = command else { return Ok(command.clone()) };
+        let id = request.split_once('/').map_or(&**request, |(_, id)| id);
+        if self.request_id(id) != *request {
+            return Err(Refusal::Gone("the agent asks this no longer".to_owned()));
+        }
+        Ok(OwnCommand::Answer { request: id.to_owned(), decision: decision.clone() })
     }
 
     /// The process of the agent is gone. A conversation that has begun goes on under the id that the agent gave it.

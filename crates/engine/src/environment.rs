@@ -181,6 +181,11 @@ impl StepContext {
         roots.iter().any(|root| root.starts_with(path) || path.starts_with(root))
     }
 
+    /// Whether `path` is a copy of a transcript, which is not read.
+    pub fn is_copy(&self, path: &Path) -> bool {
+        self.roots.iter().filter_map(|root| layout::below(root, path)).any(layout::is_copy)
+    }
+
     /// The kind of file at `path`, by its place below the innermost root.
     pub fn place_of(&self, path: &Path) -> Option<(&Arc<Path>, ClientPath)> {
         let below = self.roots.iter().filter_map(|root| Some((root, layout::below(root, path)?)));

@@ -14,7 +14,6 @@ use watchbill_drive::folder::Folder;
 use watchbill_drive::replay;
 use watchbill_drive::sessions::{FoundHost, session};
 use watchbill_platform::clock::since_boot;
-use watchbill_platform::files::read_ordinary;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSpec;
@@ -329,9 +328,7 @@ pub(crate) struct ExcludedSessions {
 impl ExcludedSessions {
     /// Reads the list of the forgotten sessions. If it cannot be read, nothing is removed for it.
     pub fn read(data_dir: &Path, exclude: &Exclude) -> Self {
-        let list = read_ordinary(&watchbill_store::forgotten_list_path(data_dir)).unwrap_or_default();
-        let list = String::from_utf8_lossy(&list);
-        let forgotten = list.lines().filter_map(|line| Some(line.split_once(' ')?.1.to_owned())).collect();
+        let forgotten = watchbill_store::forgotten_sessions(data_dir).unwrap_or_default();
         Self { forgotten, exclude: exclude.clone() }
     }
 

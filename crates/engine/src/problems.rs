@@ -9,8 +9,12 @@ use watchbill_core::transcript::parse::LineReport;
 use watchbill_watch::fs::{NotRegular, problem_of};
 use watchbill_watch::tail::TailError;
 
-/// The problems at one place: their counts and newest texts.
-type Kinds = BTreeMap<ProblemKind, (u64, Arc<str>)>;
+/// The problems at one place: their counts and newest texts. Each unknown record type is a problem of its own, so the text is
+/// a part of its key.
+type Kinds = BTreeMap<(ProblemKind, Option<Arc<str>>), (u64, Arc<str>)>;
+
+/// How many unknown record types of one file are told apart. More mean a file of another program.
+const TYPES: usize = 32;
 
 /// All known problems.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +31,12 @@ impl Problems {
     /// Adds `count` problems with their own text.
     pub fn add(&mut self, path: &Arc<str>, kind: ProblemKind, count: u64, detail: &str) {
         let kinds = self.by_place.entry(Arc::clone(path)).or_default();
-        let entry = kinds.entry(kind).or_insert_with(|| (0, Arc::from(detail)));
+        let mut key = key(kind, detail);
+        let mut detail = detail;
+        if key.1.is_some() && kinds.len() >= TYPES && !kinds.contains_key(&key) {
+            (key.1, detail) = (None, words(kind));
+        }
+        let entry = kinds.entry(key).or_insert_with(|| (0, Arc::from(detail)));
         entry.0 += count;
         if *entry.1 != *detail {
             entry.1 = Arc::from(detail);
@@ -37,7 +46,7 @@ impl Problems {
     /// Sets a problem, and replaces its earlier count.
     pub fn set(&mut self, problem: Problem) {
         let kinds = self.by_place.entry(problem.path).or_default();
-        kinds.insert(problem.kind, (problem.count, problem.detail));
+        kinds.insert(key(problem.kind, &problem.detail), (problem.count, problem.detail));
     }
 
     /// Counts what the parser noticed in one line.
@@ -45,9 +54,7 @@ impl Problems {
         for kind in report.problems() {
             match (kind, report.unknown_type.as_deref()) {
                 (ProblemKind::UnknownRecord, Some(name)) => {
-                    let detail =
-                        format!("record type `{name}` is new to this version of Watchbill; it was skipped");
-                    self.add(path, kind, 1, &detail);
+                    self.add(path, kind, 1, &format!("record type `{name}` is not known and was skipped"));
                 }
                 _ => self.count(path, kind),
             }
@@ -83,13 +90,13 @@ impl Problems {
 
     /// Whether any file could not be read.
     pub fn any_unreadable(&self) -> bool {
-        self.by_place.values().any(|kinds| kinds.keys().any(|kind| UNREADABLE.contains(kind)))
+        self.by_place.values().any(|kinds| kinds.keys().any(|(kind, _)| UNREADABLE.contains(kind)))
     }
 
     /// Removes the read problems of files that no longer exist, according to `gone`.
     pub fn forget_unreadable(&mut self, gone: &dyn Fn(&Path) -> bool) {
         self.by_place.retain(|path, kinds| {
-            kinds.retain(|kind, _| !(UNREADABLE.contains(kind) && gone(Path::new(&**path))));
+            kinds.retain(|(kind, _), _| !(UNREADABLE.contains(kind) && gone(Path::new(&**path))));
             !kinds.is_empty()
         });
     }
@@ -97,7 +104,9 @@ impl Problems {
     /// Removes one kind of problem at `path`. Says whether it was there.
     pub fn clear(&mut self, path: &str, kind: ProblemKind) -> bool {
         let Some(kinds) = self.by_place.get_mut(path) else { return false };
-        let was = kinds.remove(&kind).is_some();
+        let before = kinds.len();
+        kinds.retain(|(known, _), _| *known != kind);
+        let was = kinds.len() < before;
         if kinds.is_empty() {
             self.by_place.remove(path);
         }
@@ -107,7 +116,7 @@ impl Problems {
     /// Adds all problems of `other`.
     pub fn absorb(&mut self, other: Self) {
         for (path, kinds) in other.by_place {
-            for (kind, (count, detail)) in kinds {
+            for ((kind, _), (count, detail)) in kinds {
                 self.add(&path, kind, count, &detail);
             }
         }
@@ -116,8 +125,8 @@ impl Problems {
     /// The problems in the content of `path`: kind, count, text.
     pub fn of_content(&self, path: &str) -> Vec<(ProblemKind, u64, Arc<str>)> {
         let kinds = self.by_place.get(path).into_iter().flatten();
-        let content = kinds.filter(|(kind, _)| !UNREADABLE.contains(kind));
-        content.map(|(kind, (count, detail))| (*kind, *count, Arc::clone(detail))).collect()
+        let content = kinds.filter(|((kind, _), _)| !UNREADABLE.contains(kind));
+        content.map(|((kind, _), (count, detail))| (*kind, *count, Arc::clone(detail))).collect()
     }
 
     /// Whether there are no problems.
@@ -128,7 +137,7 @@ impl Problems {
     /// All problems, sorted by path and kind.
     pub fn list(&self) -> impl Iterator<Item = Problem> + '_ {
         self.by_place.iter().flat_map(|(path, kinds)| {
-            kinds.iter().map(|(kind, (count, detail))| Problem {
+            kinds.iter().map(|((kind, _), (count, detail))| Problem {
                 path: Arc::clone(path),
                 kind: *kind,
                 count: *count,
@@ -136,6 +145,10 @@ impl Problems {
             })
         })
     }
+}
+
+fn key(kind: ProblemKind, detail: &str) -> (ProblemKind, Option<Arc<str>>) {
+    (kind, (kind == ProblemKind::UnknownRecord).then(|| Arc::from(detail)))
 }
 
 /// Events were lost this many times since the start.
@@ -154,7 +167,8 @@ fn words(kind: ProblemKind) -> &'static str {
         ProblemKind::MalformedLine => "a line is not a JSON object; it was skipped and the rest was read",
         ProblemKind::HugeLine => "a line is longer than 64 MiB; it was skipped and the rest was read",
         ProblemKind::InvalidUtf8 => "a line holds bytes that are not UTF-8; they were replaced",
-        ProblemKind::UnknownRecord => "a record type is new to this version of Watchbill; it was skipped",
+        ProblemKind::UnknownRecord => "further record types are not known and were skipped",
+        ProblemKind::TranscriptCopy => "is a copy of a session's transcript; it is not read",
         ProblemKind::PermissionDenied => "no permission to read; check the owner and mode",
         ProblemKind::Missing => "does not exist (yet); it will be picked up when it appears",
         ProblemKind::NotAFile => "is not a regular file; it was skipped",

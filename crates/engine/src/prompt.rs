@@ -134,6 +134,9 @@ impl PromptTyper<'_> {
         if entry.session.as_str() != &*self.target.session_location.session {
             return Err(format!("the process runs session {} now", entry.session));
         }
+        if entry.parked.is_some() {
+            return Err("the session is parked: its terminal shows another one, or the list of agents".into());
+        }
         match &entry.status {
             Some(RegistryStatus::Idle | RegistryStatus::Shell) => Ok(entry),
             Some(RegistryStatus::Busy) => {

@@ -107,6 +107,11 @@ impl Witnesses {
         (change, late(&self.hooks) > before)
     }
 
+    /// The clock was set back to `now`.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        self.hooks.turn_back(now);
+    }
+
     /// A process that sent hooks may have ended. Gives the sessions that this changes.
     pub fn recheck_hooks(&mut self, pid: Option<u32>, env: &StepContext) -> Vec<SessionId> {
         self.hooks.recheck(pid, env.processes())
@@ -180,10 +185,16 @@ impl Witnesses {
         self.registry.all().map(|witness| &witness.entry.session)
     }
 
+    /// Whether the process that shows the session parked it.
+    pub fn is_parked(&self, session: &SessionId) -> bool {
+        self.registry.parked(session).is_some()
+    }
+
     /// The sessions that several processes run at once.
     pub fn run_twice(&self) -> Vec<Arc<str>> {
         let mut counts: BTreeMap<&SessionId, u32> = BTreeMap::new();
-        for witness in self.registry.all().filter(|witness| witness.liveness == Liveness::Alive) {
+        let runs = |w: &&InstanceWitness| w.liveness == Liveness::Alive && w.entry.parked.is_none();
+        for witness in self.registry.all().filter(runs) {
             *counts.entry(&witness.entry.session).or_default() += 1;
         }
         counts.into_iter().filter(|(_, n)| *n > 1).map(|(id, _)| Arc::from(id.as_str())).collect()

@@ -149,12 +149,28 @@ pub fn controls_terminal(pid: u32, terminal: &str) -> bool {
     open_files(pid)
         .filter(|(_, path)| path == Path::new("/dev/ptmx") || path == Path::new("/dev/pts/ptmx"))
         .any(|(descriptor, _)| {
-            let info = read(pid, &format!("fdinfo/{}", descriptor.to_string_lossy())).unwrap_or_default();
-            let mut lines = info.split(|byte| *byte == b'\n');
-            lines.any(|line| {
-                line.strip_prefix(b"tty-index:").is_some_and(|index| index.trim_ascii() == number.as_bytes())
-            })
+            let mut lines = descriptor_lines(pid, &descriptor.to_string_lossy());
+            lines.any(|line| line.strip_prefix("tty-index:").is_some_and(|index| index.trim() == number))
         })
+}
+
+/// Whether a process of this user holds the lock on a file: `fdinfo` lists the locks of each open file (proc_pid_fdinfo(5)).
+pub fn holds_lock(pid: u32, file: &Path) -> bool {
+    let Ok(wanted) = fs::metadata(file) else { return false };
+    // Only a file of that name is looked at: another one may be on a dead mount.
+    open_files(pid).filter(|(_, path)| path.file_name() == file.file_name()).any(|(descriptor, _)| {
+        let descriptor = descriptor.to_string_lossy();
+        let held = fs::metadata(format!("/proc/{pid}/fd/{descriptor}"));
+        held.is_ok_and(|held| (held.dev(), held.ino()) == (wanted.dev(), wanted.ino()))
+            && descriptor_lines(pid, &descriptor)
+                .any(|line| line.starts_with("lock:") && line.contains(" WRITE "))
+    })
+}
+
+/// What the system tells of an open file.
+fn descriptor_lines(pid: u32, descriptor: &str) -> impl Iterator<Item = String> {
+    let info = read(pid, &format!("fdinfo/{descriptor}")).unwrap_or_default();
+    String::from_utf8_lossy(&info).lines().map(str::to_owned).collect::<Vec<_>>().into_iter()
 }
 
 /// A handle to wait on for the end of a process; `None` if the system has none.
@@ -247,6 +263,10 @@ mod tests {
         assert!(exit_fd(own).is_some() && control_group(own).is_some());
         let file = tempfile::NamedTempFile::new().expect("a file");
         assert!(has_open(own, file.path()) && !has_open(own, Path::new("/nowhere")));
+        file.as_file().lock().expect("the lock");
+        assert!(holds_lock(own, file.path()));
+        file.as_file().unlock().expect("no lock");
+        assert!(!holds_lock(own, file.path()));
         let age = crate::process::age(&process, crate::clock::since_boot()).expect("it has a start");
         assert!(age < Duration::from_secs(3600), "{age:?}");
     }

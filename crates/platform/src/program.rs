@@ -49,7 +49,11 @@ impl CallResult {
 
 /// Runs a program with a text on its standard input.
 pub fn run(command: &mut Command, input: Option<&str>) -> CallResult {
-    let deadline = Instant::now() + LIMIT;
+    run_within(command, input, LIMIT)
+}
+
+fn run_within(command: &mut Command, input: Option<&str>, limit: Duration) -> CallResult {
+    let deadline = Instant::now() + limit;
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     // A process group of its own, so that its children end with it.
@@ -112,6 +116,13 @@ fn end(child: &mut Child) {
 mod tests {
     use super::*;
 
+    /// Longer than a program that ends takes on any machine.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    fn run(command: &mut Command, input: Option<&str>) -> CallResult {
+        run_within(command, input, PATIENCE)
+    }
+
     fn sh(script: &str) -> CallResult {
         run(Command::new("sh").args(["-c", script]), None)
     }
@@ -127,13 +138,19 @@ mod tests {
     fn a_program_that_hangs_is_ended_with_all_it_started() {
         let folder = tempfile::tempdir().expect("a folder");
         let note = folder.path().join("pid");
-        let script = format!("sleep 60 & echo $! > {}; wait", note.display());
-        assert_eq!(sh(&script), CallResult::TimedOut);
-        let pid = std::fs::read_to_string(note).expect("it had begun");
+        let script = format!("sleep 600 & echo $! > {}; wait", note.display());
+        // On a busy machine the program may not have begun before its time is over.
+        let pid = (1..6).find_map(|seconds| {
+            let mut command = Command::new("sh");
+            let limit = Duration::from_secs(2 * seconds);
+            assert_eq!(run_within(command.args(["-c", &script]), None, limit), CallResult::TimedOut);
+            std::fs::read_to_string(&note).ok().filter(|pid| pid.ends_with('\n'))
+        });
+        let pid = pid.expect("it had begun");
         let pid = pid.trim().parse().expect("an id");
         let runs = || crate::process::look(pid).is_some_and(|process| !process.has_ended);
-        // It was killed, but is not reaped: on a busy machine its end takes a moment, and without the kill a minute.
-        let end = Instant::now() + Duration::from_secs(20);
+        // It was killed, but is not reaped: on a busy machine its end takes a moment, and without the kill ten minutes.
+        let end = Instant::now() + PATIENCE;
         while runs() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -142,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_child_left_running_does_not_delay_the_result() {
-        assert_eq!(sh("sleep 60 >/dev/null 2>&1 & echo here"), CallResult::Done("here\n".into()));
+        assert_eq!(sh("sleep 600 >/dev/null 2>&1 & echo here"), CallResult::Done("here\n".into()));
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub struct ModelQueue {
     pub older: u64,
     /// Turns that were given up after failures.
     pub failed: u64,
-    /// What it took on this day, in UTC.
+    /// What it took on this day of the person.
     pub today: ModelDay,
     /// The setting whose limit holds for the rest of this day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,7 +149,7 @@ pub struct ModelQueue {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelDay {
-    /// Such as `2026-11-25`, in UTC.
+    /// Such as `2026-11-25`, in the person's time zone.
     pub day: String,
     /// Questions.
     pub questions: u64,
@@ -175,7 +175,7 @@ pub struct ModelTrial {
     pub tokens_out: u64,
     /// What the agent says that it cost, in millionths of a dollar.
     pub micro_usd: u64,
-    /// Tokens of this day, in UTC, with those of earlier trials.
+    /// Tokens of this day of the person, with those of earlier trials.
     pub tokens_today: u64,
     /// Money of this day, in millionths of a dollar.
     pub micro_usd_today: u64,

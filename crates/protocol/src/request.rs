@@ -66,6 +66,10 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>", optional)]
     pub changed_files: Vec<String>,
+    /// Files and words of a command that may name files, which Watchbill does not compare before it is allowed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>", optional)]
+    pub not_compared: Vec<String>,
     /// How often the session has asked for the same, this time included; absent at the first time.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     #[ts(as = "Option<u32>", optional)]

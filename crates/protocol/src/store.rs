@@ -18,6 +18,9 @@ pub struct IndexReport {
     pub skipped: u64,
     /// Lines and files that could not be read; `doctor` names them.
     pub problems: u64,
+    /// Records of types that this version does not know; `doctor` names the types.
+    #[serde(default)]
+    pub unknown_records: u64,
     /// Seconds from begin to end.
     pub seconds: f64,
     /// Texts that were made searchable.
@@ -60,7 +63,7 @@ pub struct Stats {
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct StatsRow {
-    /// The day (UTC, `2026-11-20`), the project's folder, the model or the tool. Absent in the sum, and if it is
+    /// The day (`2026-11-20`, in the person's time zone), the project's folder, the model or the tool. Absent in the sum, and if it is
     /// not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,

@@ -48,11 +48,19 @@ struct Which {
 }
 
 async fn sessions(State(app): State<Arc<App>>, Query(which): Query<Which>) -> Response {
-    ask(app, move |engine| engine.roster(which.all)).await
+    let question = move |engine: &mut Handle| {
+        let roster = EngineAccess::roster(engine, which.all)?;
+        Ok(engine.gated_roster(roster)?)
+    };
+    ask(app, question).await
 }
 
 async fn why(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| EngineAccess::why(engine, &session)).await
+    ask(app, move |engine| {
+        let id = engine.shown(&session)?;
+        EngineAccess::why(engine, &id)
+    })
+    .await
 }
 
 /// A session as the claude-recall document has it, with the state that is derived.
@@ -61,7 +69,11 @@ async fn document_session(State(app): State<Arc<App>>, Path(session): Path<Strin
 }
 
 async fn chain(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| EngineAccess::chain(engine, &session)).await
+    ask(app, move |engine| {
+        let id = engine.shown(&session)?;
+        EngineAccess::chain(engine, &id)
+    })
+    .await
 }
 
 #[derive(Deserialize)]

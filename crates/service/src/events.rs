@@ -31,7 +31,12 @@ pub async fn events(State(app): State<Arc<App>>) -> Response {
     let wants = Subscription { wait_for_recent: true, ..Subscription::default() };
     app.engine.subscribe(wants, Box::new(move |message| sender.try_send(message).is_ok()));
     let mut follower = Follower { events: None, _permit: permit };
-    let messages = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
+    let messages = stream::unfold((receiver, app.engine.clone()), async |(mut receiver, engine)| {
+        let (message, asked) = (receiver.recv().await?, engine.clone());
+        // The engine may have to read the disk for it. If the rules cannot be read, the stream ends.
+        let message = tokio::task::spawn_blocking(move || asked.gated(message)).await.ok()?.ok()?;
+        Some((message, (receiver, engine)))
+    });
     let stream =
         messages.flat_map(move |message| stream::iter(follower.take(message)).map(Ok::<_, Infallible>));
     Sse::new(stream).keep_alive(KeepAlive::new().interval(PING).text("ping")).into_response()

@@ -13,6 +13,7 @@ use crate::file_values::FileValues;
 use crate::precedence::FixedSources;
 use crate::settings::{Settings, SettingsError};
 use crate::table::{guards_archive, guards_privacy};
+use crate::values::Value;
 
 /// The size limit of a configuration file, in bytes. No real one is as long.
 const SIZE_LIMIT: u64 = 1 << 20;
@@ -85,7 +86,8 @@ pub(crate) struct ConfigFileState {
 }
 
 impl ConfigFileState {
-    /// Reads the contents. Where they are wrong, the values of `before` stay in force.
+    /// Reads the contents. Where they are wrong, the values of `before` stay in force. `scripts_by_person`: a window has just turned
+    /// on that scripts may answer.
     ///
     /// # Errors
     /// When no folder of the agent is known.
@@ -93,8 +95,12 @@ impl ConfigFileState {
         surroundings: &FixedSources,
         contents: Contents,
         before: Option<&Self>,
+        scripts_by_person: bool,
     ) -> Result<Self, SettingsError> {
         let mut reading = contents.reading();
+        if let Some(before) = before.filter(|_| !scripts_by_person) {
+            leave_scripts_off(&mut reading, &before.last_valid);
+        }
         let unclear = |key: &SettingKey| reading.broken || reading.wrong.contains(key);
         let was_certain = |key: &SettingKey| before.is_some_and(|before| !before.uncertain.contains(key));
         let of_weight = SettingKey::ALL.iter().filter(|key| guards_privacy(**key) || guards_archive(**key));
@@ -119,6 +125,24 @@ impl ConfigFileState {
         };
         Ok(Self { contents, last_valid: good, uncertain, settings: Arc::new(settings), view: Arc::new(view) })
     }
+}
+
+/// While a program runs, the file alone does not let scripts answer: any program can write it, that of an agent too.
+fn leave_scripts_off(reading: &mut ParsedSettings, before: &FileValues) {
+    let key = SettingKey::AnswersScripts;
+    let on = Some(&Value::Flag(true));
+    if reading.values.get(&key) != on || before.0.get(&key) == on {
+        return;
+    }
+    reading.values.remove(&key);
+    reading.wrong.insert(key);
+    reading.problems.push(SettingProblem {
+        key: Some(key),
+        line: None,
+        column: None,
+        message: "a program has just turned this on; if it was you, turn it on in the window, or start Watchbill again"
+            .to_owned(),
+    });
 }
 
 /// All mistakes in the file as one problem.

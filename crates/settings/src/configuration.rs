@@ -71,7 +71,7 @@ impl Configuration {
             opened.map_err(|source| SettingsError::Unreadable { path: path.to_path_buf(), source })?;
         }
         let contents = surroundings.file.as_deref().map_or(Contents::Absent, look);
-        let known = ConfigFileState::of(&surroundings, contents, None)?;
+        let known = ConfigFileState::of(&surroundings, contents, None, false)?;
         Ok(Self {
             surroundings,
             state: Mutex::new(State { file_state: known, last: None }),
@@ -105,7 +105,7 @@ impl Configuration {
     pub fn reload(&self) {
         if let Some(path) = self.path() {
             let _alone = self.lock_changes();
-            self.apply_contents(look(path));
+            self.apply_contents(look(path), false);
         }
     }
 
@@ -134,11 +134,13 @@ impl Configuration {
             )
         })?;
         let _alone = self.lock_changes();
+        let turns_on = |change: &SettingChange| change.key == SettingKey::AnswersScripts;
+        let scripts_by_person = changes.iter().any(turns_on);
         let changes = self.checked(changes)?;
         let file = SettingsFile::read(path).map_err(|error| refusal(&error))?;
         let known = self.state().file_state.contents.text().map(str::to_owned);
         if file.text != known {
-            self.apply_contents(look(path));
+            self.apply_contents(look(path), false);
             let message = format!(
                 "{} was changed by another program just now; look at it, then try again",
                 path.display()
@@ -163,7 +165,10 @@ impl Configuration {
         drop(state);
         if known.as_deref() != Some(&*text) && !(known.is_none() && text.is_empty()) {
             file.replace(Some(&text)).map_err(|error| refusal(&error))?;
-            self.apply_contents(Contents::Text(text));
+            self.apply_contents(Contents::Text(text), scripts_by_person);
+        } else if scripts_by_person && known.is_some() {
+            // The file has it already, from another program.
+            self.apply_contents(Contents::Text(text), true);
         }
         Ok((*self.view()).clone())
     }
@@ -188,15 +193,16 @@ impl Configuration {
         changes.iter().map(one).collect()
     }
 
-    fn apply_contents(&self, contents: Contents) {
+    fn apply_contents(&self, contents: Contents, scripts_by_person: bool) {
         // Locked before the state, so that listeners are called in the order in which the state changes.
         let mut listeners = self.listeners();
         let changed = {
             let mut state = self.state();
-            if state.file_state.contents == contents {
+            if state.file_state.contents == contents && !scripts_by_person {
                 return;
             }
-            let known = match ConfigFileState::of(&self.surroundings, contents, Some(&state.file_state)) {
+            let before = Some(&state.file_state);
+            let known = match ConfigFileState::of(&self.surroundings, contents, before, scripts_by_person) {
                 Ok(known) => known,
                 Err(error) => {
                     tracing::warn!(%error, "the configuration file is not followed");

@@ -1,10 +1,10 @@
 //! Resolves symbolic links, for the rules about folders that are not stored.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use watchbill_core::history::Links;
 
@@ -16,10 +16,17 @@ const PLACES: usize = 16 << 10;
 const SPELLS_FREELY: bool = cfg!(any(windows, target_os = "macos"));
 
 /// The links of this disk. Each path is resolved once in a while, however often a caller asks.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct DiskLinks(Mutex<LinkCache>);
 
-#[derive(Debug, Default)]
+/// Without the cache: two programs with the same settings show the same text.
+impl fmt::Debug for DiskLinks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DiskLinks")
+    }
+}
+
+#[derive(Default)]
 struct LinkCache {
     since: Option<Instant>,
     places: HashMap<PathBuf, PathBuf>,

@@ -69,17 +69,22 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     assert_eq!(s.recent, Millis(172_800_000));
     assert_eq!(s.watch, WatchSetting::Poll(Duration::from_millis(500)));
 
-    let store = "roots=['~/a']\n[store]\ncut = 100\nexclude = ['~/secret/**']\nskip_tools = []\nplan_folders=['~/plans']\n[archive]\nenabled=true\nbudget='2GB'\nkeep='365d'\n";
+    let store = "roots=['~/a']\n[store]\ncut = 100\nexclude = ['~/secret/**']\nskip_tools = ['TodoWrite']\nplan_folders=['~/plans']\n[archive]\nenabled=true\nbudget='2GB'\nkeep='365d'\n";
     std::fs::write(&path, store).unwrap();
     let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
     assert_eq!(
         (s.archive.enabled, s.archive.budget, s.archive.keep),
         (true, 2_000_000_000, Some(Millis(31_536_000_000)))
     );
+    let view = s.view();
+    assert!(
+        s.history.exclude.excludes(path.to_str().unwrap()) || s.view() == view,
+        "a look changes no settings"
+    );
     let s = s.history;
     assert!(s.exclude.excludes("/home/dev/secret/x") && !s.exclude.excludes("/home/dev/work"));
     assert!(s.is_plan("/home/dev/plans/x.md") && s.is_plan("/home/dev/a/plans/x.md"));
-    assert_eq!((s.cut, s.skips_tool("TodoWrite")), (100, false));
+    assert_eq!((s.cut, s.skips_tool("TodoWrite")), (100, true));
 
     assert_eq!(with(&[("HOME", "/home/dev")], given.clone()).unwrap().recovery, RecoverySettings::default());
     // Checking without a pause would keep the store busy.
@@ -108,4 +113,61 @@ fn a_named_file_that_is_missing_is_an_error() {
     let given =
         CommandLineOptions { config: Some("/nonexistent/w.toml".into()), ..CommandLineOptions::default() };
     assert!(matches!(with(&[("HOME", "/h")], given), Err(SettingsError::Unreadable { .. })));
+}
+
+#[test]
+fn a_file_that_another_program_wrote_lets_no_scripts_answer_until_a_person_says_so() {
+    use watchbill_protocol::settings::{SettingChange, SettingKey, SettingValue};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let given = CommandLineOptions {
+        config: Some(path.clone()),
+        claude_dirs: vec![folder.path().into()],
+        ..CommandLineOptions::default()
+    };
+    let write = |text: &str| std::fs::write(&path, text).unwrap();
+    let open = || crate::Configuration::open(&given, &|_| None).unwrap();
+    write("");
+    let configuration = open();
+    let state = || {
+        let settings = configuration.settings();
+        (settings.scripts_answer, settings.problems.len())
+    };
+    let on = "[answers]\nscripts = true\n";
+    let change = |key, value| {
+        let changes = [SettingChange { key, value: Some(value) }];
+        configuration.change(&changes).map(drop).unwrap();
+    };
+    write(on);
+    configuration.reload();
+    assert_eq!(state(), (false, 1));
+    let problem = &configuration.settings().problems[0];
+    assert!(
+        problem.detail.contains("answers.scripts: a program has just turned this on"),
+        "{}",
+        problem.detail
+    );
+    let shown = |view: &watchbill_protocol::settings::SettingsView| {
+        view.settings.iter().find(|one| one.key == SettingKey::AnswersScripts).map(|one| one.value.clone())
+    };
+    assert_eq!(shown(&configuration.view()), Some(SettingValue::Flag(false)), "the window shows what counts");
+    // Another change in the window does not confirm it, and neither does the same text again.
+    change(SettingKey::AlertsSound, SettingValue::Flag(false));
+    write(&format!("{on}# again\n"));
+    configuration.reload();
+    assert_eq!(state(), (false, 1));
+    change(SettingKey::AnswersScripts, SettingValue::Flag(true));
+    assert_eq!(state(), (true, 0));
+    write(&format!("# kept\n{on}"));
+    configuration.reload();
+    assert_eq!(state(), (true, 0), "it was confirmed");
+    // Any program can turn it off.
+    write("");
+    configuration.reload();
+    assert_eq!(state(), (false, 0));
+    write(on);
+    configuration.reload();
+    assert_eq!(state(), (false, 1));
+    assert!(open().settings().scripts_answer, "a person starts Watchbill");
 }

@@ -24,6 +24,14 @@ pub fn forgotten_list_path(data_dir: &Path) -> PathBuf {
     path_of(&data_dir.join(crate::DATABASE))
 }
 
+/// All forgotten sessions of a data folder, as that file lists them.
+///
+/// # Errors
+/// When the list cannot be read.
+pub fn forgotten_sessions(data_dir: &Path) -> Result<BTreeSet<String>, StoreError> {
+    read(&data_dir.join(crate::DATABASE)).map(|ids| ids.into_keys().collect())
+}
+
 /// Writes the list completely or not at all: one session per line, after its time.
 fn write(database: &Path, ids: &Ids) -> Result<(), StoreError> {
     let (path, new) = (path_of(database), beside(database, ".forgotten.new"));

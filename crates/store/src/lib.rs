@@ -42,7 +42,7 @@ pub use access::{Access, DatabaseState, OpenMode};
 pub use error::{StoreError, process_label};
 pub use folder::blocking_file;
 pub use foreign_lock::write_obstacle;
-pub use forgotten_list::forgotten_list_path;
+pub use forgotten_list::{forgotten_list_path, forgotten_sessions};
 pub use lock::last_writer;
 pub use log::LogCopier;
 pub use names::DATABASE;

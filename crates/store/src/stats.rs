@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 
@@ -11,10 +12,10 @@ use crate::tables::{at, shared, time, uncount};
 use crate::{Store, StoreError};
 
 /// How tokens are grouped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenGroup {
-    /// The day (UTC).
-    Day,
+    /// The day in this time zone.
+    Day(TimeZone),
     /// The project.
     Project,
     /// The model.
@@ -81,13 +82,6 @@ impl RequestRecord {
     }
 }
 
-/// The day of a time, in UTC.
-fn day(at: Timestamp) -> String {
-    let mut text = at.to_string();
-    text.truncate("2026-11-21".len());
-    text
-}
-
 /// Whether the agent makes this name of that folder. It replaces everything but ASCII letters and digits by a dash
 /// (its documentation, sessions.md; so in 96 of 96 folders of recorded sessions). It cuts names of more than 200
 /// characters, which are not recognised here.
@@ -105,15 +99,15 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn tokens(&self, by: TokenGroup, since: Option<Timestamp>) -> Result<Vec<TokenRow>, StoreError> {
+    pub fn tokens(&self, by: &TokenGroup, since: Option<Timestamp>) -> Result<Vec<TokenRow>, StoreError> {
         let mut sums: BTreeMap<Option<String>, (u64, Usage)> = BTreeMap::new();
-        let folders = if by == TokenGroup::Project { self.project_folders()? } else { HashMap::new() };
+        let folders = if *by == TokenGroup::Project { self.project_folders()? } else { HashMap::new() };
         for request in self.distinct_requests()?.into_values() {
             if since.is_some_and(|since| request.at.is_none_or(|at| at < since)) {
                 continue;
             }
             let key = match by {
-                TokenGroup::Day => request.at.map(day),
+                TokenGroup::Day(zone) => request.at.map(|at| at.day(zone)),
                 TokenGroup::Project => {
                     let (name, cwd) = (request.project.as_deref(), request.cwd.as_deref());
                     // Several folders may have the same name: `my-app` and `my/app` do.
@@ -125,15 +119,12 @@ impl Store {
             };
             let (requests, tokens) = sums.entry(key).or_default();
             *requests += 1;
-            tokens.input = tokens.input.saturating_add(request.usage.input);
-            tokens.output = tokens.output.saturating_add(request.usage.output);
-            tokens.cache_read = tokens.cache_read.saturating_add(request.usage.cache_read);
-            tokens.cache_write = tokens.cache_write.saturating_add(request.usage.cache_write);
+            tokens.add(request.usage);
         }
         let mut rows: Vec<TokenRow> =
             sums.into_iter().map(|(key, (requests, tokens))| TokenRow { key, requests, tokens }).collect();
         match by {
-            TokenGroup::Day => rows.reverse(),
+            TokenGroup::Day(_) => rows.reverse(),
             TokenGroup::Project | TokenGroup::Model => {
                 rows.sort_by_key(|row| std::cmp::Reverse(row.tokens.output))
             }
@@ -159,7 +150,9 @@ impl Store {
             type Owner = (Arc<str>, Option<Arc<str>>, Option<Arc<str>>);
             let owners: HashMap<i64, Owner> = sql
                 .prepare_cached(
-                    "SELECT f.id, s.session_id, s.project, s.cwd FROM files f JOIN sessions s ON s.id = f.session",
+                    // The main file of a subagent's session may be gone: then its own records name the folder.
+                    "SELECT f.id, s.session_id, s.project, coalesce(s.cwd, (SELECT min(cwd) FROM folders d WHERE d.file = f.id))
+                     FROM files f JOIN sessions s ON s.id = f.session",
                 )?
                 .query_map([], |row| {
                     Ok((row.get(0)?, (shared(row, 1)?.unwrap_or_default(), shared(row, 2)?, shared(row, 3)?)))
@@ -226,7 +219,8 @@ impl Store {
         })
     }
 
-    /// Sessions and prompts since a time. A prompt that a fork has copied counts once.
+    /// Sessions and prompts since a time. Notices of the agent and words of other sessions are no prompts, and one that a
+    /// fork has copied counts once.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -235,7 +229,8 @@ impl Store {
             sql.prepare_cached(
                 "SELECT (SELECT count(*) FROM sessions WHERE ?1 IS NULL OR active_at >= ?1),
                         (SELECT count(*) FROM
-                            (SELECT DISTINCT batch, started_at FROM batches WHERE ?1 IS NULL OR started_at >= ?1))",
+                            (SELECT DISTINCT batch, started_at FROM batches WHERE (?1 IS NULL OR started_at >= ?1)
+                                AND coalesce(origin, 'human') IN ('human', 'queued')))",
             )?
             .query_row([at(since)], |row| Ok((uncount(row.get(0)?), uncount(row.get(1)?))))
         })

@@ -101,6 +101,12 @@ pub trait Fs: Send + Sync {
     /// `stat` of a path, links followed.
     fn stat(&self, path: &Path) -> io::Result<FileStat>;
 
+    /// When the system last noted a change of a file, of its content or its times. No program can set that. Where the system
+    /// does not note it, the time of the last write.
+    fn changed_at(&self, path: &Path) -> io::Result<Timestamp> {
+        self.stat(path).map(|stat| stat.mtime)
+    }
+
     /// Opens a regular file. Anything else is refused with [`NotRegular`], and never blocks.
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
 

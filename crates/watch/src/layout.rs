@@ -224,6 +224,36 @@ fn split(relative: &Path) -> Option<Vec<&OsStr>> {
     relative.components().map(normal).collect()
 }
 
+/// Whether a path is a copy of a session's transcript that a sync tool, a backup or a person has made beside it.
+pub fn is_copy(relative: &Path) -> bool {
+    let Some(names) = split(relative) else { return false };
+    let [projects, _, name] = names.as_slice() else { return false };
+    *projects == PROJECTS && stem(name, b".jsonl").is_some_and(|stem| !is_id(stem) && uuid_within(stem))
+}
+
+/// Whether a name can be an id. The agent makes no id with a blank, a dot or a parenthesis: names of copies have them. A longer
+/// name with a UUID within is a copy too, such as `<id>-HOST` of OneDrive.
+fn is_id(name: &[u8]) -> bool {
+    is_plain(name) && (name.len() <= UUID || !uuid_within(name))
+}
+
+/// Whether a name has none of the characters by which sync tools and file managers mark a copy.
+fn is_plain(name: &[u8]) -> bool {
+    !name.is_empty() && !name.iter().any(|byte| b" .()~".contains(byte))
+}
+
+/// The length of a UUID as text.
+const UUID: usize = 36;
+
+fn uuid_within(name: &[u8]) -> bool {
+    name.windows(UUID).any(|part| {
+        part.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+    })
+}
+
 /// The session in a marker's file name: `compacted.<session>.marker`.
 pub fn marker_session(name: &OsStr) -> Option<SessionId> {
     Some(SessionId::new(&String::from_utf8_lossy(between(name, b"compacted.", b".marker")?)))
@@ -236,7 +266,7 @@ pub fn status_session(name: &OsStr) -> Option<SessionId> {
 
 fn between<'p>(name: &'p OsStr, before: &[u8], after: &[u8]) -> Option<&'p [u8]> {
     let id = name.as_encoded_bytes().strip_prefix(before)?.strip_suffix(after)?;
-    (!id.is_empty()).then_some(id)
+    is_id(id).then_some(id)
 }
 
 fn in_working_folder(name: &OsStr) -> Option<Recognized<'_>> {
@@ -248,12 +278,12 @@ fn in_project<'p>(rest: &[&'p OsStr]) -> Option<Recognized<'p>> {
     match rest {
         [name] => {
             let stem = stem(name, b".jsonl")?;
-            Some(match agent_of(stem) {
-                Some(agent) => Recognized::FlatSubagent { agent },
-                None => Recognized::Transcript { session: stem },
-            })
+            match agent_of(stem) {
+                Some(agent) => Some(Recognized::FlatSubagent { agent }),
+                None => is_id(stem).then_some(Recognized::Transcript { session: stem }),
+            }
         }
-        [session, folder, middle @ .., name] if *folder == SUBAGENTS => {
+        [session, folder, middle @ .., name] if *folder == SUBAGENTS && is_id(session.as_encoded_bytes()) => {
             if middle.first().is_some_and(|first| *first != WORKFLOWS) {
                 return None;
             }
@@ -278,7 +308,7 @@ fn stem<'a>(name: &'a OsStr, ending: &[u8]) -> Option<&'a [u8]> {
 }
 
 fn agent_of(stem: &[u8]) -> Option<&[u8]> {
-    stem.strip_prefix(b"agent-").filter(|id| !id.is_empty())
+    stem.strip_prefix(b"agent-").filter(|id| is_plain(id))
 }
 
 /// Only digits, as the agent writes them: neither `pid-7.json` of old agents nor `007.json`.
@@ -304,7 +334,10 @@ mod tests {
     fn paths_of_each_place_are_classified() {
         let table: &[(&str, Option<ClientPath>)] = &[
             ("projects/-home-dev/645a2f0b.jsonl", transcript("645a2f0b")),
-            ("projects/p/a b.c.jsonl", transcript("a b.c")),
+            (
+                "projects/p/aaaaaaaa-0000-4000-8000-000000000001.jsonl",
+                transcript("aaaaaaaa-0000-4000-8000-000000000001"),
+            ),
             ("projects/p/s/subagents/agent-ab12.jsonl", subagent("ab12")),
             ("projects/p/s/subagents/agent-acompact-9.jsonl", subagent("acompact-9")),
             ("projects/p/s/subagents/workflows/wf_1/agent-7.jsonl", subagent("7")),
@@ -318,7 +351,7 @@ mod tests {
             ("compacted.abc.marker", Some(ClientPath::Marker { session: SessionId::new("abc") })),
             (".claude/compacted.abc.marker", Some(ClientPath::Marker { session: SessionId::new("abc") })),
             ("status.abc.md", Some(ClientPath::StatusFile { session: SessionId::new("abc") })),
-            (".claude/status.a.b.md", Some(ClientPath::StatusFile { session: SessionId::new("a.b") })),
+            (".claude/status.a_b.md", Some(ClientPath::StatusFile { session: SessionId::new("a_b") })),
         ];
         for (path, expected) in table {
             assert_eq!(classify(Path::new(path)), *expected, "{path}");
@@ -361,6 +394,7 @@ mod tests {
             "projects/p/.jsonl",
             "projects/p/s.jsonl.orphaned-1",
             "projects/p/s.orphaned-1.jsonl",
+            "projects/p/a b.c.jsonl",
             "projects/p/S.JSONL",
             "projects/p/s.json",
             "projects/p/sessions-index.json",
@@ -381,6 +415,8 @@ mod tests {
             "history.jsonl",
             "compacted..marker",
             "status..md",
+            ".claude/compacted.abc 2.marker",
+            ".claude/status.a.b.md",
             "status.md",
             "status.abc.md.tmp",
             "other/compacted.abc.marker",
@@ -388,6 +424,40 @@ mod tests {
             "/projects/p/s.jsonl",
         ] {
             assert_eq!(classify(Path::new(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn copies_of_sync_tools_are_no_sessions() {
+        let id = "aaaaaaaa-0000-4000-8000-000000000001";
+        for around in [
+            "{} 2",
+            "{} copy",
+            "Copy of {}",
+            "{}(1)",
+            "{} (Ada's conflicted copy 2026-11-20)",
+            "{}.sync-conflict-20261120-150000-ABCDEFG",
+            "{}-DESKTOP-ADA",
+            "{}_conf(1)",
+            "{}~1",
+        ] {
+            let name = around.replace("{}", id);
+            let transcript = format!("projects/p/{name}.jsonl");
+            assert!(is_copy(Path::new(&transcript)), "{transcript}");
+            let markers = [format!("compacted.{name}.marker"), format!(".claude/status.{name}.md")];
+            let subagent = format!("projects/p/{name}/subagents/agent-7.jsonl");
+            for path in markers.into_iter().chain([transcript, subagent]) {
+                assert_eq!(classify(Path::new(&path)), None, "{path}");
+            }
+        }
+        for name in ["agent-7 2", "agent-7.sync-conflict-20261120-150000-ABCDEFG", "agent-7 (1)"] {
+            let path = format!("projects/p/{id}/subagents/{name}.jsonl");
+            assert_eq!(classify(Path::new(&path)), None, "{path}");
+        }
+        for path in
+            [format!("projects/p/{id}.jsonl"), "projects/p/notes 2.jsonl".into(), format!("{id} 2.jsonl")]
+        {
+            assert!(!is_copy(Path::new(&path)), "{path}");
         }
     }
 

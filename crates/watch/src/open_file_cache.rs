@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use watchbill_core::time::Timestamp;
+
 use crate::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, StdFs, Walk, WalkChoice, is_gone, stat_of};
 
 /// A file that was not read for this long is closed at the next call. An open file keeps its disk from being
@@ -91,6 +93,10 @@ impl Fs for KeptOpen {
         let is_gone = stat.as_ref().is_err_and(is_gone);
         self.close_quiet(is_gone.then_some(path));
         stat
+    }
+
+    fn changed_at(&self, path: &Path) -> io::Result<Timestamp> {
+        StdFs.changed_at(path)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {

@@ -20,21 +20,40 @@ pub fn repo_root(fs: &dyn Fs, cwd: &Path) -> Option<PathBuf> {
 /// The longest file that names a git folder.
 const POINTER: u64 = 4_096;
 
+/// The longest configuration of a submodule.
+const CONFIG: u64 = 64 << 10;
+
 /// The git folder that all worktrees of a repository share. `root` is the top of a working tree, as [`repo_root`] gives it.
+///
+/// `.git` may be a file or a link that anyone wrote, for example in an archive. It counts only if the repository knows the folder,
+/// too: by `worktrees/NAME/gitdir`, or by `core.worktree` of a submodule. Else the folder stands for itself, by its own `.git`.
 pub fn common_git_dir(fs: &dyn Fs, root: &Path) -> PathBuf {
-    let git = root.join(".git");
-    let read = |path: &Path| {
-        let bytes = fs.read_small(path, POINTER).ok()?;
-        Some(PathBuf::from(String::from_utf8(bytes).ok()?.trim_end_matches(['\n', '\r'])))
-    };
+    let git = canonical(fs, root.to_owned()).join(".git");
+    common_of_pointer(fs, &git).unwrap_or(git)
+}
+
+/// The shared git folder to which the file `git` points, if the repository knows it.
+fn common_of_pointer(fs: &dyn Fs, git: &Path) -> Option<PathBuf> {
+    let root = git.parent()?;
+    let read = |path: &Path, most: u64| String::from_utf8(fs.read_small(path, most).ok()?).ok();
+    let real = |path: PathBuf| fs.canonical(&path).ok();
     // In a worktree `.git` is a file: `gitdir: FOLDER`.
-    let Some(pointer) = read(&git) else { return canonical(fs, git) };
-    let Some(folder) = pointer.to_str().and_then(|text| text.strip_prefix("gitdir:")) else {
-        return canonical(fs, git);
-    };
-    let folder = root.join(folder.trim());
-    let common = read(&folder.join("commondir")).map(|common| folder.join(common));
-    canonical(fs, common.unwrap_or(folder))
+    let pointer = read(git, POINTER)?;
+    let folder = real(root.join(pointer.strip_prefix("gitdir:")?.trim()))?;
+    if let Some(common) = read(&folder.join("commondir"), POINTER) {
+        let common = real(folder.join(common.trim_end_matches(['\n', '\r'])))?;
+        let back = read(&folder.join("gitdir"), POINTER)?;
+        let back = folder.join(back.trim_end_matches(['\n', '\r']));
+        let is_known = back.file_name() == git.file_name() && real(back.parent()?.to_owned())? == root;
+        return (is_known && folder.parent()? == common.join("worktrees")).then_some(common);
+    }
+    // A submodule: git writes the way back, relative to the git folder.
+    let config = read(&folder.join("config"), CONFIG)?;
+    let back = config.lines().find_map(|line| {
+        let (name, value) = line.trim().split_once('=')?;
+        (name.trim() == "worktree").then(|| folder.join(value.trim().trim_matches('"')))
+    });
+    (real(back?)? == root).then_some(folder)
 }
 
 /// The branch of a working tree; `None` for a detached head, and where none can be read.
@@ -98,7 +117,56 @@ mod tests {
         std::fs::write(main.join(".git/worktrees/tree/commondir"), "../..\n").unwrap();
         let pointer = format!("gitdir: {}\n", main.join(".git/worktrees/tree").display());
         std::fs::write(tree.join(".git"), pointer).unwrap();
+        let back = format!("{}\n", tree.join(".git").display());
+        std::fs::write(main.join(".git/worktrees/tree/gitdir"), back).unwrap();
         let common = |root: &Path| common_git_dir(&crate::fs::StdFs, root);
         assert_eq!((common(&main), common(&tree)), (main.join(".git"), main.join(".git")));
+    }
+
+    #[test]
+    fn a_folder_that_only_claims_to_be_a_worktree_stands_for_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = top.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("priv/.git/HEAD", "ref: refs/heads/main\n");
+        write("priv/.git/worktrees/tree/commondir", "../..\n");
+        write("priv/.git/worktrees/tree/gitdir", "../../../../tree/.git\n");
+        write("priv/.git/modules/sub/config", "[core]\n\tbare = false\n\tworktree = ../../../sub\n");
+        write("tree/.git", "gitdir: ../priv/.git/worktrees/tree\n");
+        write("priv/sub/.git", "gitdir: ../.git/modules/sub\n");
+        let common = |root: &str| common_git_dir(&crate::fs::StdFs, &top.join(root));
+        let private = top.join("priv/.git");
+        assert_eq!((common("priv"), common("tree")), (private.clone(), private.clone()));
+        assert_eq!(common("priv/sub"), private.join("modules/sub"));
+        write("own/made/commondir", "../../priv/.git\n");
+        write("own/made/gitdir", &format!("{}/own/.git\n", top.display()));
+        write("own/worktrees/made/commondir", "../../../priv/.git\n");
+        write("own/worktrees/made/gitdir", "../../.git\n");
+        for pointer in [
+            "gitdir: ../priv/.git\n",
+            "gitdir: ../priv/.git",
+            "gitdir:../priv/.git/worktrees/tree",
+            "gitdir: ../priv/.git/modules/sub\n",
+            "gitdir: made\n",
+            "gitdir: worktrees/made\n",
+            "gitdir: gone\n",
+            "gitdir: .\n",
+            "gitdir:\n",
+            "no pointer",
+            "",
+        ] {
+            write("own/.git", pointer);
+            assert_eq!(common("own"), top.join("own/.git"), "{pointer:?}");
+        }
+        #[cfg(unix)]
+        {
+            std::fs::create_dir_all(top.join("linked")).unwrap();
+            std::os::unix::fs::symlink("../priv/.git", top.join("linked/.git")).unwrap();
+            assert_eq!(common("linked"), top.join("linked/.git"));
+        }
     }
 }

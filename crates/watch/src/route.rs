@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use notify::event::{EventKind, ModifyKind, RemoveKind, RenameMode};
 
 use crate::hints::{Hint, hints_from_notify};
-use crate::layout::{below, kind_of};
+use crate::layout::{below, is_copy, kind_of};
 use crate::plan::{WatchPlan, WatchScope};
 
 /// One action of the callback for an event.
@@ -103,7 +103,9 @@ impl Routes {
             }
             // A removed link to a project is reported as a removed file, and all its transcripts are gone with it.
             let project_gone = matches!(kind, EventKind::Remove(_)) && path.parent() == Some(tree.as_path());
-            if known || !is_file {
+            // A copy of a transcript is not read, but named.
+            let is_named = || below(root, &path).is_some_and(is_copy);
+            if known || !is_file || is_named() {
                 steps.insert(EventAction::Hint(hint(path)));
             } else if project_gone {
                 steps.insert(EventAction::Hint(Hint::Tree(path)));

@@ -120,9 +120,15 @@ pub fn scan_path(fs: &dyn Fs, roots: &[impl AsRef<Path>], path: &Path) -> Scan {
 
 fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     let kind_at = |path: &Path| below(root, path).and_then(kind_of);
-    let mut wrong = Vec::new();
+    let (mut wrong, mut copies) = (Vec::new(), Vec::new());
     let walk = fs.walk(top, &mut |path, kind| match kind {
-        FileKind::File | FileKind::Other => kind_at(path).is_some().into(),
+        FileKind::File | FileKind::Other => {
+            let ours = kind_at(path).is_some();
+            if !ours && below(root, path).is_some_and(layout::is_copy) {
+                copies.push(path.to_owned());
+            }
+            ours.into()
+        }
         FileKind::Dir => {
             if kind_at(path).is_some() {
                 wrong.push(path.to_owned());
@@ -141,6 +147,8 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
             (None, _) => {}
         }
     }
+    let detail = "is a copy of a session's transcript, such as a sync tool makes; it is not read. Move it out of this folder.";
+    scan.problems.extend(copies.iter().map(|path| problem(path, ProblemKind::TranscriptCopy, detail)));
     scan.problems.extend(wrong.iter().filter_map(|path| problem_of(path, &NotRegular.into())));
     let ours =
         walk.problems.into_iter().filter(|problem| !is_beside_subagents(root, Path::new(&*problem.path)));

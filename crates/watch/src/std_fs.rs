@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use watchbill_core::time::Timestamp;
+
 use crate::fs::{FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, WalkChoice, kind_of, stat_of};
 use crate::walk::walk;
 
@@ -33,6 +35,13 @@ impl StdFs {
 impl Fs for StdFs {
     fn stat(&self, path: &Path) -> io::Result<FileStat> {
         std::fs::metadata(path).map(|meta| stat_of(&meta))
+    }
+
+    #[cfg(unix)]
+    fn changed_at(&self, path: &Path) -> io::Result<Timestamp> {
+        use std::os::unix::fs::MetadataExt;
+        let meta = std::fs::metadata(path)?;
+        Ok(Timestamp::from_millis(meta.ctime() * 1_000 + meta.ctime_nsec() / 1_000_000))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {

@@ -158,7 +158,7 @@ mod tests {
             });
             watcher.wait_until_ready();
             assert!(watcher.is_established());
-            woken.recv_timeout(Duration::from_secs(10)).expect("woken when it stood");
+            woken.recv_timeout(Duration::from_secs(60)).expect("woken when it stood");
             Self { watcher, woken, root, _dir: dir }
         }
 
@@ -167,9 +167,9 @@ mod tests {
             self.watcher.wait_until_ready();
         }
 
-        /// The next hints, within ten seconds.
+        /// The next hints, within a minute.
         fn next(&self) -> BTreeSet<Hint> {
-            self.woken.recv_timeout(Duration::from_secs(10)).expect("woken");
+            self.woken.recv_timeout(Duration::from_secs(60)).expect("woken");
             self.watcher.take()
         }
     }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { ageWords, durationWords, timeWords, untilNextWord } from "./age";
+import { ageWords, durationWords, localDay, timeWords, untilNextWord } from "./age";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -44,4 +44,10 @@ test("a time of another day bears its date", () => {
   expect(timeWords("2026-03-14T09:05:00", now)).toBe("09:05");
   expect(timeWords("2026-03-13T09:05:00", now)).toBe("2026-03-13 09:05");
   expect(timeWords("nonsense", now)).toBe("");
+});
+
+test("a day is the one of the person, not the one of UTC", () => {
+  const at = (day: number, hour: number): string => localDay(new Date(2026, 10, day, hour, 30).toISOString());
+  expect([at(9, 0), at(9, 23), at(10, 0)]).toEqual(["2026-11-09", "2026-11-09", "2026-11-10"]);
+  expect(localDay("no time")).toBe("");
 });

@@ -15,6 +15,14 @@ export function ageWords(ms: number): string {
   return `${Math.floor(age / DAY)} d`;
 }
 
+/** "2026-11-20": the day of a time in the person's time zone. */
+export function localDay(at: string): string {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return "";
+  const two = (n: number): string => String(n).padStart(2, "0");
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+}
+
 /** A wait for the user is long from this age on. */
 const LONG_WAIT = 5 * MINUTE;
 

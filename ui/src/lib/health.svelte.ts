@@ -27,7 +27,10 @@ export function healthOf(doctor: Doctor): Health {
   const settings = doctor.hooks?.settings ?? [];
   if (settings.some((file) => file.state === "program_missing")) return { level: "warn", words: "The hooks name a program that is not there" };
   if (settings.some((file) => file.state === "outdated")) return { level: "note", words: "The hooks are for another data folder or another version of Claude Code" };
-  if (settings.length > 0 && !settings.some((file) => file.state === "installed")) return { level: "note", words: "Hooks are not installed: states come later and say less" };
+  if (settings.length > 0 && !settings.some((file) => file.state === "installed")) {
+    const what = settings.some((file) => file.answers) ? "Only the hook for answers is installed" : "Hooks are not installed";
+    return { level: "note", words: `${what}: states come later and say less` };
+  }
   return { level: "good", words: "All is watched" };
 }
 

@@ -27,6 +27,7 @@ test.each<[string, Partial<Doctor>, string, RegExp]>([
   ["all well", { hooks: hooks("installed") }, "good", /All is watched/],
   ["no hooks heard of, as in the demo", {}, "good", /All is watched/],
   ["hooks missing", { hooks: hooks("absent") }, "note", /not installed/],
+  ["the hook for answers alone", { hooks: { ...hooks("absent"), settings: hooks("absent").settings.map((file) => ({ ...file, answers: true })) } }, "note", /Only the hook for answers/],
   ["hooks that tell another data folder", { hooks: hooks("outdated") }, "note", /another data folder/],
   ["hooks without a program", { hooks: hooks("program_missing") }, "warn", /program that is not there/],
   ["one folder of two gone", { roots: [root, { ...root, exists: false }] }, "warn", /1 folder not watched/],

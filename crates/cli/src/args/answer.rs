@@ -2,10 +2,8 @@
 
 use clap::Args;
 
-/// Which request is answered, and how.
+/// Which request is answered, and how. Without a decision it is only shown.
 #[derive(Debug, Clone, Args)]
-#[command(group = clap::ArgGroup::new("decision").required(true).multiple(true)
-    .args(["allow", "always", "deny", "stop", "choose", "text"]))]
 pub struct Answer {
     /// Id of a session or work chain, or a unique beginning of one
     pub session: String,
@@ -33,6 +31,14 @@ pub struct Answer {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+impl Answer {
+    /// Whether it decides something.
+    pub fn decides(&self) -> bool {
+        let says = self.allow || self.always || self.stop || self.deny.is_some();
+        says || !self.choose.is_empty() || !self.text.is_empty()
+    }
 }
 
 /// Which session gets a prompt, and the text.

@@ -5,8 +5,9 @@ use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::socket::access::EngineAccess;
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::request::{AnswerCall, Request, RequestAnswer, RequestDecision};
+use watchbill_protocol::roster::TrackedSession;
 
-use super::{emit, holder, settings, to_json, width};
+use super::{emit, holder, running, settings, to_json, width};
 use crate::args::{Answer, Global};
 use crate::render;
 use crate::terminal_text::{Paint, one_line};
@@ -25,8 +26,17 @@ pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
     let session = client.why(&wanted.session)?.session_id;
     let roster = client.roster(true)?;
     let row = roster.sessions.into_iter().find(|row| row.session_id == session);
+    let waits = row.as_ref().is_some_and(|row| {
+        row.state == "waiting_for_approval" || row.state_kind.as_deref() == Some("dialog")
+    });
     let Some(request) = row.and_then(|row| row.request) else {
-        bail!("session {} asks nothing that can be answered from here", one_line(&session))
+        let id = one_line(&session);
+        if waits {
+            bail!(
+                "session {id} waits in its terminal, and no hook asks: answer there; `watchbill focus {id}` shows it"
+            );
+        }
+        bail!("session {id} asks nothing that can be answered from here")
     };
     if let Some(id) = wanted.request.as_ref().filter(|id| **id != request.id) {
         bail!("request {} is not open; the session asks {} now", one_line(id), one_line(&request.id));
@@ -34,11 +44,14 @@ pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
     if let Some(why) = &request.why {
         bail!("the request cannot be answered from here: {}", one_line(why));
     }
+    if !wanted.decides() {
+        return emit(&if wanted.json { to_json(&request)? } else { question(&request) });
+    }
     let decision = decision(wanted, &request)?;
     let unseen_since = began - UNSEEN;
     if wanted.request.is_none() && Timestamp::parse(&request.opened_at).is_none_or(|at| at > unseen_since) {
         if !wanted.json {
-            emit(&format!("{}\n", request.shown.trim_end()))?;
+            emit(&text_of(&request))?;
         }
         bail!(
             "nothing was answered: the session asked this just now: {}; to answer it, repeat the command with --request {}",
@@ -46,8 +59,15 @@ pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
             one_line(&request.id)
         );
     }
-    let call = AnswerCall { session, request_id: request.id, seen: request.digest, decision };
-    let given = client.answer(&call)?;
+    let call = AnswerCall {
+        session: session.clone(),
+        request_id: request.id.clone(),
+        seen: request.digest.clone(),
+        decision,
+    };
+    let given = client.answer(&call).map_err(|error| with_options(error.into(), &request))?;
+    let is_over = |row: &TrackedSession| row.request.as_ref().is_none_or(|now| now.id != request.id);
+    running::await_row(global, |row| row.session_id == session, is_over);
     emit(&if wanted.json {
         to_json(&given)?
     } else {
@@ -55,7 +75,11 @@ pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
             0 | 1 => String::new(),
             times => format!(" (asked {times} times with the same input)"),
         };
-        format!("{}\n{}{again}\n", request.shown.trim_end(), one_line(&given.decision))
+        let rest = match &request.not_compared[..] {
+            [] => String::new(),
+            rest => format!("these files were not compared: {}\n", one_line(&rest.join(", "))),
+        };
+        format!("{}{rest}{}{again}\n", text_of(&request), one_line(&given.decision))
     })
 }
 
@@ -73,16 +97,56 @@ fn decision(wanted: &Answer, request: &Request) -> anyhow::Result<RequestDecisio
     if let Some(reason) = &wanted.deny {
         return Ok(RequestDecision::Deny { reason: reason.clone() });
     }
-    let options = wanted.choose.iter().map(|list| options(list)).collect::<anyhow::Result<Vec<_>>>()?;
+    let options = wanted.choose.iter().map(|list| options(list)).collect::<anyhow::Result<Vec<_>>>();
+    let options = options.map_err(|error| with_options(error, request))?;
     let texts = wanted.text.iter().cloned().map(RequestAnswer::Text);
     let answers: Vec<_> = options.into_iter().chain(texts).collect();
     if answers.len() != request.questions.len().max(1) {
-        bail!(
+        let wrong = anyhow::anyhow!(
             "the request has {} questions; answer each with one --choose or --text",
             request.questions.len()
         );
+        return Err(with_options(wrong, request));
     }
     Ok(RequestDecision::Choose { answers })
+}
+
+/// What is asked, as the user reads it: questions with their numbered options, anything else whole.
+fn text_of(request: &Request) -> String {
+    if request.questions.is_empty() {
+        return format!("{}\n", request.shown.trim_end());
+    }
+    let mut text = String::new();
+    for question in &request.questions {
+        text += &format!("{}\n", one_line(&question.question));
+        for (number, option) in (1..).zip(&question.options) {
+            let about = option.description.as_deref().map(|about| format!("  {}", one_line(about)));
+            text += &format!("  {number}  {}{}\n", one_line(&option.label), about.unwrap_or_default());
+        }
+    }
+    text
+}
+
+/// The same, and how it is answered.
+fn question(request: &Request) -> String {
+    let how = match &*request.kind {
+        "question" if request.questions.len() > 1 => "answer each with --choose N or --text TEXT, or --deny",
+        "question" => "answer with --choose N, --text TEXT or --deny",
+        _ if request.always.is_empty() => "answer with --allow, --deny or --stop",
+        _ => "answer with --allow, --always, --deny or --stop",
+    };
+    format!("{}{how}\n", text_of(request))
+}
+
+/// A refusal, with the options that there are.
+fn with_options(error: anyhow::Error, request: &Request) -> anyhow::Error {
+    let options = request.questions.iter().map(|question| {
+        let options =
+            (1..).zip(&question.options).map(|(number, option)| format!("{number} {}", option.label));
+        format!("{} {}", question.question, options.collect::<Vec<_>>().join(", "))
+    });
+    let options: Vec<_> = options.collect();
+    if options.is_empty() { error } else { anyhow::anyhow!("{error}. The options: {}", options.join("; ")) }
 }
 
 /// `2` or `1,3`: options by their number, from 1.

@@ -5,6 +5,7 @@ use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_sources;
 use watchbill_engine::single_look::look;
+use watchbill_history::query::Gate;
 use watchbill_settings::{CommandLineOptions, Configuration, Settings};
 
 use crate::args::Global;
@@ -17,6 +18,11 @@ pub fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     let settings = settings(global)?;
     let world = with_archive(real_sources(), &settings);
     Ok(look(settings, world, outlook, &SystemClock))
+}
+
+/// Which sessions may be shown or exported. The demo shows all.
+pub fn gate(global: &Global) -> anyhow::Result<Gate> {
+    if global.demo { Ok(Gate::default()) } else { Ok(Gate::of(&settings(global)?)?) }
 }
 
 /// The settings from the options, the environment and the configuration file.

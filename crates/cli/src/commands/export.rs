@@ -11,7 +11,7 @@ use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_platform::files::open_private;
 use watchbill_protocol::export::ExportChain;
 
-use super::{emit, engine, to_json};
+use super::{emit, engine, gate, to_json};
 use crate::args::{ExportFormat, Global};
 use crate::render;
 
@@ -26,7 +26,7 @@ pub fn export(
     output: Option<PathBuf>,
 ) -> anyhow::Result<()> {
     let engine = engine(global, Outlook::LIVE)?;
-    let plan = engine.timeline_plan(session)?;
+    let plan = engine.timeline_plan(&gate(global)?, session)?;
     let timeline = TimelineReader::default().read(engine.fs(), &plan, ItemRange::whole())?;
     let chain = engine.chain(session)?;
     let rows = engine.current(true);

@@ -2,7 +2,7 @@
 //! answer back.
 //!
 //! The agent shows its own dialog meanwhile and takes the first answer. So this process ends with nothing whenever it
-//! cannot get an answer: no program listens, the connection breaks, the request has ended. A signal of the client ends it, and so
+//! cannot get an answer: no program listens, or one that the agent itself started, the connection breaks, the request has ended. A signal of the client ends it, and so
 //! does the end of the client, also while the engine hangs. The closed connection tells the engine.
 
 use std::ffi::OsString;
@@ -50,6 +50,10 @@ fn ask(errand: &HookArguments) -> Option<()> {
         end_with(client);
     }
     let mut client = Client::connect(&data_dir)?;
+    // The agent would answer itself.
+    if above.agent.as_ref().is_some_and(|agent| client.descends_from(agent.pid)) {
+        return None;
+    }
     let ask = CommandId::new().to_string();
     let call = AskCall {
         ask: ask.clone(),

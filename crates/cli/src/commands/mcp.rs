@@ -12,6 +12,7 @@ use watchbill_engine::publish::snapshot;
 use watchbill_engine::single_look::{look, look_at_recent};
 use watchbill_engine::socket::access::{AccessError, EngineAccess};
 use watchbill_engine::socket::client::Client;
+use watchbill_history::query::Gate;
 use watchbill_history::query::search::Searcher;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_mcp::source::Records;
@@ -68,12 +69,6 @@ impl History {
     }
 }
 
-/// Whether an agent may see the session: its folder is not excluded.
-fn is_shown(settings: &Settings, row: &TrackedSession) -> bool {
-    let folders = [&row.cwd, &row.repo_root];
-    !folders.into_iter().flatten().any(|folder| settings.history.exclude.excludes(folder))
-}
-
 /// The refusal of a session that the user excluded. It does not say that the session exists.
 fn unknown(session: &str) -> String {
     format!("no session begins with `{session}`; `list_sessions_now` and `search_history` name sessions")
@@ -82,14 +77,18 @@ fn unknown(session: &str) -> String {
 impl Records for History {
     fn roster(&mut self) -> Result<RosterSnapshot, String> {
         let settings = self.settings();
-        let mut roster = match Self::running(&settings, |client| client.roster(false))? {
-            Some(roster) => roster,
-            None => {
-                let world = with_archive(real_sources(), &settings);
-                snapshot(&look_at_recent(settings.clone(), world, Outlook::LIVE, &SystemClock).current(false))
-            }
-        };
-        roster.sessions.retain(|row| is_shown(&settings, row));
+        let gate = gate(&settings)?;
+        // Rows alone do not tell in which folders a session has worked.
+        if gate.exclude().is_empty()
+            && let Some(mut roster) = Self::running(&settings, |client| client.roster(false))?
+        {
+            roster.sessions.retain(|row| !gate.forgets(&row.session_id));
+            return Ok(roster);
+        }
+        let world = with_archive(real_sources(), &settings);
+        let engine = look_at_recent(settings, world, Outlook::LIVE, &SystemClock);
+        let mut roster = snapshot(&engine.current(false));
+        roster.sessions.retain(|row| !engine.hides(&gate, &row.session_id));
         Ok(roster)
     }
 
@@ -104,13 +103,10 @@ impl Records for History {
 
     fn timeline(&mut self, session: &str, from: Option<u64>, limit: u64) -> Result<Timeline, String> {
         let settings = self.settings();
+        let gate = gate(&settings)?;
         let engine = Self::everything(&settings);
-        let (_, chain) = described(&engine, &settings, session)?;
-        // Any excluded session of the chain would be part of its timeline.
-        for segment in &chain.segments {
-            described(&engine, &settings, &segment.session_id).map_err(|_| unknown(session))?;
-        }
-        let plan = engine.timeline_plan(session).map_err(|error| error.to_string())?;
+        shown(&engine, &gate, session)?;
+        let plan = engine.timeline_plan(&gate, session).map_err(|error| error.to_string())?;
         TimelineReader::default()
             .read(engine.fs(), &plan, ItemRange::new(from, limit))
             .map_err(|error| error.to_string())
@@ -118,7 +114,13 @@ impl Records for History {
 
     fn session(&mut self, session: &str) -> Result<(Option<TrackedSession>, WorkChain), String> {
         let settings = self.settings();
-        described(&Self::everything(&settings), &settings, session)
+        let gate = gate(&settings)?;
+        let engine = Self::everything(&settings);
+        let id = shown(&engine, &gate, session)?;
+        let mut chain = engine.chain(session).map_err(|error| error.to_string())?;
+        chain.segments.retain(|segment| !engine.hides(&gate, &segment.session_id));
+        let row = snapshot(&engine.current(true)).sessions.into_iter().find(|row| row.session_id == id);
+        Ok((row, chain))
     }
 
     fn memories(&mut self, folder: Option<&str>, file: Option<&str>) -> Result<MemoryList, String> {
@@ -144,16 +146,12 @@ impl Records for History {
     }
 }
 
-fn described(
-    engine: &Engine,
-    settings: &Settings,
-    session: &str,
-) -> Result<(Option<TrackedSession>, WorkChain), String> {
+fn gate(settings: &Settings) -> Result<Gate, String> {
+    Gate::of(settings).map_err(|error| error.to_string())
+}
+
+/// The id of the session, if an agent may see it.
+fn shown(engine: &Engine, gate: &Gate, session: &str) -> Result<String, String> {
     let id = engine.find(session).map_err(|error| error.to_string())?;
-    let chain = engine.chain(session).map_err(|error| error.to_string())?;
-    let row = snapshot(&engine.current(true)).sessions.into_iter().find(|row| row.session_id == id.as_str());
-    match row {
-        Some(row) if !is_shown(settings, &row) => Err(unknown(session)),
-        row => Ok((row, chain)),
-    }
+    if engine.hides(gate, id.as_str()) { Err(unknown(session)) } else { Ok(id.to_string()) }
 }

@@ -41,7 +41,7 @@ use crate::args::{Cli, ColorChoice, Command, Global, OneSession};
 use crate::render;
 use crate::terminal_text::Paint;
 
-use context::{configuration, engine, settings};
+use context::{configuration, engine, gate, settings};
 use output::to_json;
 pub use output::{emit, width};
 
@@ -163,7 +163,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
             if wanted.json { to_json(&chain)? } else { render::chain::render(&chain, paint) }
         }
         Command::Show { session, json, from, limit } => {
-            let plan = engine.timeline_plan(session)?;
+            let plan = engine.timeline_plan(&gate(global)?, session)?;
             let timeline =
                 TimelineReader::default().read(engine.fs(), &plan, ItemRange::new(*from, *limit).nested())?;
             if *json { to_json(&timeline)? } else { render::timeline::render(&timeline, width(), paint) }

@@ -1,14 +1,16 @@
 //! Commands that the holder of the store answers, if it has the same settings as this program.
 
+use std::time::{Duration, Instant};
+
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::socket::access::{AccessError, EngineAccess};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
-use watchbill_protocol::roster::RosterSnapshot;
+use watchbill_protocol::roster::{RosterSnapshot, TrackedSession};
 use watchbill_settings::Settings;
 
-use super::{to_json, width};
-use crate::args::{Command, OneSession};
+use super::{settings, to_json, width};
+use crate::args::{Command, Global, OneSession};
 use crate::render;
 use crate::terminal_text::Paint;
 
@@ -18,6 +20,26 @@ pub fn client(settings: &Settings) -> Option<Client> {
     // Only the program that reads faulty settings reports them.
     let is_same = client.hello().view == settings.view() && settings.doubt.is_none();
     is_same.then_some(client)
+}
+
+/// How long a command waits for what it has done to be seen.
+const SEEN_WITHIN: Duration = Duration::from_millis(500);
+
+/// Waits until a running Watchbill shows what a command has just done: the next command would show the state before. `is_it` finds
+/// the row, and `is_new` says that it has changed. Without such a program, and after half a second, it waits no longer.
+pub fn await_row(
+    global: &Global,
+    is_it: impl Fn(&TrackedSession) -> bool,
+    is_new: impl Fn(&TrackedSession) -> bool,
+) {
+    let Some(mut client) = settings(global).ok().and_then(|settings| client(&settings)) else { return };
+    let until = Instant::now() + SEEN_WITHIN;
+    while let Ok(roster) = client.roster(true)
+        && !roster.sessions.iter().find(|row| is_it(row)).is_none_or(&is_new)
+        && Instant::now() < until
+    {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// The holder's answer as text; `None` if this program has to answer itself.

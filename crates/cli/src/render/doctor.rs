@@ -195,6 +195,9 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
         let (word, done, wrong) = match &*settings.state {
             "installed" if settings.missing.is_empty() => ("installed", None, false),
             "installed" => ("installed, but not for all events", Some("adds the rest"), true),
+            "absent" if settings.answers => {
+                ("only the one that waits for your answers", Some("adds the others"), false)
+            }
             "absent" => ("not installed", Some("adds them"), false),
             "disabled" => ("the agent's settings turn all hooks off", None, true),
             "program_missing" => ("installed, but their program is gone", Some("mends that"), true),

@@ -19,6 +19,13 @@ pub fn index_by_holder(report: &IndexReport) -> String {
 }
 
 fn unread(out: &mut String, report: &IndexReport) {
+    if report.unknown_records > 0 {
+        let records = match report.unknown_records {
+            1 => "1 record is of a type".to_owned(),
+            n => format!("{n} records are of types"),
+        };
+        out.push_str(&format!("{records} that this version does not know; `watchbill doctor` says which\n"));
+    }
     if report.problems > 0 {
         let problems = plural(usize::try_from(report.problems).unwrap_or(usize::MAX), "line or file")
             .replace("line or files", "lines or files");

@@ -162,6 +162,7 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
     };
     let state = match status.state {
         State::Absent if !status.exists => paint.tone(Tone::Dim, "no file"),
+        State::Absent if status.answers || status.context => "no hooks for events".to_owned(),
         State::Absent => "not installed".to_owned(),
         State::Installed => {
             paint.tone(Tone::Work, &format!("installed, {}", plural(status.events.len(), "event")))
@@ -177,6 +178,9 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
     };
     let mut out = format!("\n{name:8} {state}\n         {}\n", one_line(&status.path.display().to_string()));
     let mut add = |text: String| out.push_str(&format!("         {text}\n"));
+    if status.answers {
+        add("with the hook that waits for your answers".to_owned());
+    }
     if status.context {
         add("with the hook that tells the agent what was learned".to_owned());
     }

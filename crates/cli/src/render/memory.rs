@@ -5,6 +5,7 @@ use watchbill_protocol::memory::{
 };
 use watchbill_protocol::model::{ModelTrial, TriedTurn};
 
+use super::local_date;
 use crate::terminal_text::{Paint, Tone, cut, one_line};
 
 /// Digits of an id that are shown.
@@ -30,7 +31,7 @@ fn line(memory: &MemoryEntry, width: usize, paint: Paint) -> String {
         format!("{} {}", memory.standing, memory.kind)
     };
     let about = memory.path.as_deref().map(|path| format!("{}: ", one_line(path))).unwrap_or_default();
-    let day = memory.last_seen.get(..10).unwrap_or_default();
+    let day = local_date(&memory.last_seen);
     let text = format!("{about}{}", one_line(&memory.text));
     let room = width.saturating_sub(SHORT + state.len() + 16).max(40);
     let text = cut(&text, room);
@@ -198,7 +199,7 @@ pub fn hand_over(text: &str) -> String {
 pub fn markdown(list: &MemoryList) -> String {
     let line = |memory: &MemoryEntry| {
         let about = memory.path.as_deref().map(|path| format!("`{}`: ", one_line(path))).unwrap_or_default();
-        let day = memory.last_seen.get(..10).unwrap_or_default();
+        let day = local_date(&memory.last_seen);
         format!("- {about}{} ({}, {day})\n", one_line(&memory.text), memory.kind)
     };
     format!("# What was learned\n\n{}", list.memories.iter().map(line).collect::<String>())

@@ -28,7 +28,7 @@ pub fn queue(queue: &ModelQueue) -> String {
     let now = if queue.running { "; it is asked now" } else { "" };
     out.push_str(&format!("    {turns}{now}\n    today: {}\n", spent(&queue.today)));
     if let Some(limit) = &queue.limit_reached {
-        out.push_str(&format!("    the limit {limit} of this day (UTC) is reached\n"));
+        out.push_str(&format!("    the limit {limit} of this day is reached\n"));
     }
     if let Some(until) = &queue.paused_until {
         out.push_str(&format!("    paused until {}\n", local_date_time(until)));

@@ -19,6 +19,12 @@ use crate::skipped::skipped;
 /// runs tests is too busy for that.
 const NO_WAITING: Duration = Duration::from_secs(4);
 
+/// Whether one of five tries takes no longer. A busy machine may delay some; one that waits for something that hangs waits each
+/// time.
+fn in_time(mut attempt: impl FnMut() -> Duration) -> bool {
+    (0..5).any(|_| attempt() < NO_WAITING)
+}
+
 fn only_event(data_dir: &Path) -> (Envelope, Vec<u8>) {
     let files = spooled(data_dir);
     let [file] = &*files else { panic!("one event was expected: {files:?}") };
@@ -119,37 +125,44 @@ fn wait_for_event(data_dir: &Path) -> (Envelope, Vec<u8>) {
 
 #[test]
 fn a_pipe_that_is_never_closed_does_not_delay_the_sender() {
-    let dir = tempfile::tempdir().unwrap();
-    let begun = Instant::now();
-    let mut child = hook(dir.path()).spawn().unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all(&payload("s", 1)).unwrap();
-    silent(&child.wait_with_output().unwrap());
-    assert!(begun.elapsed() < NO_WAITING);
-    let (envelope, sent_payload) = wait_for_event(dir.path());
-    assert_eq!((sent_payload, envelope.cut), (payload("s", 1), false));
-    drop(pipe);
+    assert!(in_time(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let begun = Instant::now();
+        let mut child = hook(dir.path()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(&payload("s", 1)).unwrap();
+        silent(&child.wait_with_output().unwrap());
+        let took = begun.elapsed();
+        let (envelope, sent_payload) = wait_for_event(dir.path());
+        assert_eq!((sent_payload, envelope.cut), (payload("s", 1), false));
+        drop(pipe);
+        took
+    }));
 }
 
 #[test]
 fn a_second_process_waits_for_a_late_payload() {
-    let dir = tempfile::tempdir().unwrap();
-    let listener = Listener::open(dir.path());
-    let sent_payload = payload("s", 1);
-    let (early, late) = sent_payload.split_at(20);
-    let mut child = hook(dir.path()).spawn().unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all(early).unwrap();
-    let begun = Instant::now();
-    silent(&child.wait_with_output().unwrap());
-    assert!(begun.elapsed() < NO_WAITING);
-    pipe.write_all(late).unwrap();
-    drop(pipe);
-    let heard = listener.next();
-    assert_eq!((&*heard.payload, heard.cut), (&*sent_payload, false));
-    // The agent was an ancestor of the first process. The second has another parent.
-    assert!(heard.origin.ancestors.contains(&std::process::id()));
-    until("the part is gone", || std::fs::read_dir(HookPaths::new(dir.path()).spool()).unwrap().count() == 0);
+    assert!(in_time(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let listener = Listener::open(dir.path());
+        let sent_payload = payload("s", 1);
+        let (early, late) = sent_payload.split_at(20);
+        let mut child = hook(dir.path()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(early).unwrap();
+        let begun = Instant::now();
+        silent(&child.wait_with_output().unwrap());
+        let took = begun.elapsed();
+        pipe.write_all(late).unwrap();
+        drop(pipe);
+        let heard = listener.next();
+        assert_eq!((&*heard.payload, heard.cut), (&*sent_payload, false));
+        // The agent was an ancestor of the first process. The second has another parent.
+        assert!(heard.origin.ancestors.contains(&std::process::id()));
+        let spool = HookPaths::new(dir.path()).spool();
+        until("the part is gone", || std::fs::read_dir(&spool).unwrap().count() == 0);
+        took
+    }));
 }
 
 #[test]
@@ -160,10 +173,8 @@ fn a_receiver_that_hangs_or_has_a_full_queue_does_not_delay_the_sender() {
     // Accepts connections only into its queue, and never answers. The queue is full after a few.
     let silent_ear = UnixListener::bind(ears.join("1-0.sock")).unwrap();
     rustix::net::listen(&silent_ear, 3).unwrap();
-    for number in 0..20 {
-        let took = run(hook(dir.path()), &payload("s", number));
-        assert!(took < NO_WAITING, "event {number} took {took:?}");
-    }
+    let took: Vec<_> = (0..20).map(|number| run(hook(dir.path()), &payload("s", number))).collect();
+    assert!(took.iter().filter(|took| **took < NO_WAITING).count() > 15, "{took:?}");
     assert_eq!(spooled(dir.path()).len(), 20);
     // A working receiver gets the event although the other hangs.
     let listener = Listener::open(dir.path());

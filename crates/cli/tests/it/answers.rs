@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,12 +19,12 @@ pub const SESSION: &str = "cccccccc-0000-4000-8000-000000000003";
 /// A home whose settings let scripts answer, with a running `watchbill serve`.
 pub struct Desk {
     pub home: Home,
-    client: Client,
-    serve: Option<Serve>,
+    pub client: Client,
+    pub serve: Option<Serve>,
 }
 
 /// A client: a process that runs, and its registry file. It is a shell, which starts the hook processes.
-struct Client {
+pub struct Client {
     process: Child,
     file: PathBuf,
 }
@@ -43,7 +43,7 @@ impl Client {
     }
 
     /// The agent starts a process, which this line for a shell names.
-    fn starts(&self, line: &str) {
+    pub fn starts(&self, line: &str) {
         let mut lines = self.process.stdin.as_ref().unwrap();
         writeln!(lines, "{line}").unwrap();
     }
@@ -76,7 +76,7 @@ pub struct Hook(PathBuf);
 
 impl Hook {
     /// Starts a command of `watchbill hook` below a client.
-    fn start(home: &Home, client: &Client, words: &[&str], payload: &Value) -> Self {
+    pub fn start(home: &Home, client: &Client, words: &[&str], payload: &Value) -> Self {
         let hook = Self(home.folder("hook"));
         let folder = hook.0.display();
         std::fs::write(hook.0.join("in"), payload.to_string()).unwrap();
@@ -138,8 +138,23 @@ impl Desk {
         let payload = json!({ "session_id": SESSION, "cwd": "/home/dev/work", "permission_mode": "default",
             "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input,
             "permission_suggestions": suggestions });
+        self.asks_by(&payload)
+    }
+
+    /// The same for a command that the agent wants to run in this folder. It has a variable, so the row shows when its files
+    /// have been looked at.
+    pub fn asks_in(&self, cwd: &Path, command: &str) -> Hook {
+        let payload = json!({ "session_id": SESSION, "cwd": cwd, "hook_event_name": "PermissionRequest",
+            "tool_name": "Bash", "tool_input": { "command": command } });
+        let hook = self.asks_by(&payload);
+        until("the look at its files", || desk_shows(&self.request(), "notCompared"));
+        hook
+    }
+
+    /// The same with a whole payload.
+    pub fn asks_by(&self, payload: &Value) -> Hook {
         let before = self.request().map(|request| request["id"].clone());
-        let hook = Hook::start(&self.home, &self.client, &["hook", "--answer"], &payload);
+        let hook = Hook::start(&self.home, &self.client, &["hook", "--answer"], payload);
         self.client.write_status(SESSION, "waiting");
         until("the request to be shown", || {
             self.request().is_some_and(|request| Some(&request["id"]) != before.as_ref())
@@ -240,6 +255,10 @@ impl Desk {
             .map(|row| (text(row, "shown"), text(row, "decision"), text(row, "outcome")))
             .collect()
     }
+}
+
+fn desk_shows(request: &Option<Value>, field: &str) -> bool {
+    request.as_ref().is_some_and(|request| request.get(field).is_some())
 }
 
 /// The decision in a hook's output.

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::answers::{Desk, SESSION, decision};
 use crate::forget::until;
+use crate::home::line;
 use crate::own::build_host;
 use crate::people::{Person, detached};
 use crate::skipped::skipped;
@@ -150,6 +151,43 @@ fn only_a_key_press_in_tmux_answers() {
     let typed = said(&desk, "typed");
     assert!(typed.contains("allowed once"), "{typed}");
     assert_eq!(decision(&hook.end().0), json!({ "behavior": "allow" }));
+}
+
+#[test]
+fn a_person_types_into_a_session_from_tmux_and_no_key_falls_into_the_shell() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        return skipped("tmux is not installed");
+    }
+    build_host();
+    let (desk, person) = desk(true);
+    let mut person = person.unwrap();
+    let pane = Tmux::start(&desk, "pane", &["sh"]);
+    person.line(&format!("exec tmux -S '{}' attach", pane.socket.display()));
+    until("the pane to be seen", || pane.quiet().is_some());
+    let own = ["run", "--pty", "--agent", "shell", "--", "sh", "-c", "PS1='own> ' exec sh -i"];
+    person.line(&line(&desk.home.command(&own), &[]));
+    until("the view", || pane.run(&["capture-pane", "-p"]).contains("own>"));
+    until("the last key to be old", || pane.quiet().is_some_and(|seconds| seconds > 12));
+
+    // No person presses these keys. The view tells so, and stays.
+    let note = |name: &str| desk.home.path().join(name);
+    let names_its_shell = |name: &str| format!("echo $PS1 >{}", note(name).display());
+    for name in ["fed", "fed-again"] {
+        pane.line(&names_its_shell(name));
+    }
+    until("the refusal", || pane.run(&["capture-pane", "-p"]).contains("no key was pressed"));
+
+    let read = |name: &str| std::fs::read_to_string(note(name)).unwrap_or_default();
+    person.line(&names_its_shell("typed"));
+    until("the keys to arrive", || read("typed") == "own>\n");
+    // Every lookup ends a child of the host, and the host waits for none of them.
+    for name in ["second", "third"] {
+        person.line(&names_its_shell(name));
+        until("more keys to arrive", || read(name) == "own>\n");
+    }
+    assert!(!note("fed").exists() && !note("fed-again").exists(), "no shell has run what was refused");
+    pane.run(&["send-keys", "C-]"]);
+    until("the view to end", || pane.run(&["display-message", "-p", "#{pane_current_command}"]) == "sh");
 }
 
 #[test]

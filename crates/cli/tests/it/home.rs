@@ -1,5 +1,7 @@
 //! The home of a test: the agent's folder, a data folder, and the program that runs in it.
 
+use std::fs::File;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,6 +53,15 @@ impl Home {
         command.arg("--data-dir").arg(&self.data);
         command.args(self.config.iter().flat_map(|config| [Path::new("--config"), config])).args(words);
         command
+    }
+
+    /// This test takes the place of the program that holds the store: its lock, and its socket.
+    pub fn pretend_holder(&self) -> (UnixListener, File) {
+        let run = self.data.join("run");
+        std::fs::create_dir_all(&run).unwrap();
+        let lock = File::create(self.data.join("writer.lock")).unwrap();
+        lock.try_lock().unwrap();
+        (UnixListener::bind(run.join("engine.sock")).unwrap(), lock)
     }
 
     /// A new folder in it.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[cfg(target_os = "linux")]
+mod answer_guards;
 mod answer_times;
 #[cfg(target_os = "linux")]
 mod answers;
@@ -14,6 +15,7 @@ mod exported;
 mod faults;
 #[cfg(unix)]
 mod forget;
+mod gate;
 mod history;
 mod home;
 mod hostile;
@@ -29,6 +31,8 @@ mod memory;
 mod model_queue;
 #[cfg(target_os = "linux")]
 mod own;
+#[cfg(target_os = "linux")]
+mod own_goes_on;
 mod pages;
 mod people;
 #[cfg(target_os = "linux")]
@@ -38,6 +42,7 @@ mod process;
 mod program;
 #[cfg(target_os = "linux")]
 mod prompts;
+mod real_files;
 mod roster_at;
 #[cfg(target_os = "linux")]
 mod service;

@@ -15,7 +15,7 @@ const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 const SECRET: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
 /// The server, and the agent's ends of its pipes.
-struct Agent {
+pub struct Agent {
     server: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
@@ -24,7 +24,7 @@ struct Agent {
 
 impl Agent {
     /// Starts the server and greets it in the form of 2025.
-    fn of(home: &Home) -> Self {
+    pub fn of(home: &Home) -> Self {
         let mut agent = Self::ungreeted(home);
         let info = json!({"name": "test", "version": "1"});
         let greeting = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
@@ -55,7 +55,7 @@ impl Agent {
     }
 
     /// The text of a tool's answer, and whether it is an error.
-    fn tool(&mut self, name: &str, arguments: Value) -> (String, bool) {
+    pub fn tool(&mut self, name: &str, arguments: Value) -> (String, bool) {
         let answer = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));

@@ -228,9 +228,7 @@ fn with_all_the_start_and_prompts_are_told_too_and_nothing_comes_back_as_a_memor
 fn without_a_holder_or_with_one_that_hangs_the_hook_prints_nothing() {
     let home = corrected("[memory]\ncontext = \"all\"\n");
     assert_eq!(context_of(&hook(&home, LATER, reads(&home), &[])), "");
-    let run = home.data().join("run");
-    std::fs::create_dir_all(&run).unwrap();
-    let listener = std::os::unix::net::UnixListener::bind(run.join("engine.sock")).unwrap();
+    let listener = home.pretend_holder();
     let mut command = home.command(&["hook", "--context"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let payload =

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::LocalModes;
 use serde_json::{Value, json};
 use watchbill_drive::client::HostClient;
 use watchbill_drive::folder::Folder;
@@ -15,13 +16,13 @@ use watchbill_protocol::request::RequestDecision;
 
 use crate::forget::until;
 use crate::home::Home;
+use crate::own_goes_on::{EARLIER, earlier_session};
 use crate::program::{Finished, run};
-use crate::tree::transcript;
 use crate::with_serve::Serve;
 
 /// A home with the stand-in in its `PATH`, in which scripts may answer.
-struct Place {
-    home: Home,
+pub struct Place {
+    pub home: Home,
 }
 
 /// The program of hosts. It lies beside the command line, and belongs to another package.
@@ -35,7 +36,7 @@ pub fn build_host() {
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         build_host();
         let home = Home::empty().configured("[answers]\nscripts = true\n");
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/it/agent.py");
@@ -61,27 +62,27 @@ impl Place {
         command
     }
 
-    fn say(&self, words: &[&str]) -> Finished {
+    pub fn say(&self, words: &[&str]) -> Finished {
         run(&mut self.command(words))
     }
 
-    fn json(&self, words: &[&str]) -> Value {
+    pub fn json(&self, words: &[&str]) -> Value {
         let said = self.say(words);
         assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
         serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{words:?}: {error}: {}", said.out))
     }
 
-    fn work(&self) -> PathBuf {
+    pub fn work(&self) -> PathBuf {
         self.home.path().join("work")
     }
 
     /// The lines of a file that the stand-in writes.
-    fn noted(&self, name: &str) -> Vec<String> {
+    pub fn noted(&self, name: &str) -> Vec<String> {
         let text = std::fs::read_to_string(self.work().join(name)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    fn rows(&self) -> Vec<Value> {
+    pub fn rows(&self) -> Vec<Value> {
         let roster = self.json(&["roster", "--all", "--json"]);
         roster["sessions"].as_array().unwrap().clone()
     }
@@ -167,7 +168,7 @@ fn a_session_is_queued_interrupted_released_and_stopped_from_anywhere() {
     assert_eq!(place.noted("received").len(), 1, "an interrupt starts no other prompt");
     let mut last = place.begins(&["prompt", short, "--wait", "echo three"]);
     until("it to be queued", || place.row()["queuedPrompts"] == 3);
-    assert_eq!(place.say(&["queue", short, "--go-on"]).code, 0);
+    assert_eq!(place.say(&["queue", short, "--go-on"]).out, "3 prompts go on\n");
     assert!(last.wait().unwrap().success());
     assert_eq!(place.noted("received").len(), 4);
     assert_eq!(place.say(&["send", short, "slow again"]).code, 0);
@@ -181,6 +182,25 @@ fn a_session_is_queued_interrupted_released_and_stopped_from_anywhere() {
     );
     let said = place.say(&["prompt", short, "too late"]);
     assert!(said.code == 1 && said.err.contains("has ended; `watchbill resume"), "{}", said.err);
+}
+
+#[test]
+fn a_prompt_of_an_agent_starts_nothing() {
+    let place = Place::new();
+    earlier_session(&place, "HEAD");
+    for words in [
+        &["run", "say this"][..],
+        &["run", "--wait", "say this"],
+        &["fork", EARLIER, "--agent", "claude", "Go on."],
+    ] {
+        let said = run(place.command(words).env("CLAUDECODE", "1"));
+        assert!(
+            said.code == 1 && said.err.contains("nothing was started: an agent may not"),
+            "{words:?}: {}",
+            said.err
+        );
+    }
+    assert!(!place.home.data().join("own").exists(), "no session was made");
 }
 
 #[test]
@@ -273,7 +293,8 @@ fn a_session_without_a_prompt_is_announced_and_nothing_runs() {
     assert_eq!(said.code, 0, "{}", said.err);
     let row = place.row();
     assert_eq!((&row["state"], row.get("pid")), (&json!("idle"), None));
-    assert!(said.out.starts_with(&format!("session {} runs claude in ", row["sessionId"].as_str().unwrap())));
+    let waits = format!("session {} waits in ", row["sessionId"].as_str().unwrap());
+    assert!(said.out.starts_with(&waits) && said.out.contains("TEXT` starts claude"), "{}", said.out);
     assert!(place.noted("starts").is_empty());
     let why = place.json(&["why", row["ownId"].as_str().unwrap(), "--json"]);
     assert_eq!(why["stateReason"]["source"], "stream");
@@ -362,6 +383,7 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
     let open = || std::fs::OpenOptions::new().read(true).write(true).open(&slave).unwrap();
     let mut command = in_session(&place, &["--ctty"], &["run", "--pty", "--agent", "shell", "--", "sh"]);
     let mut attached = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+    let terminal = master.try_clone().unwrap();
     let mut keys = std::fs::File::from(master.try_clone().unwrap());
     let mut screen = std::fs::File::from(master);
     let mut read = |what: &str| {
@@ -389,10 +411,29 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
     // A program that feeds the terminal of no person.
     let mut unseen = in_session(&place, &[], &["attach", own]);
     let unseen = unseen.stdin(open()).stdout(open()).stderr(Stdio::piped()).spawn().unwrap();
+    let unseen_pid = unseen.id();
+    read("\u{1b}[2J");
     keys.write_all(b"echo never\r").unwrap();
+    // The view says so and stays.
+    read("not sent: the caller has no terminal");
+    assert!(std::path::Path::new(&format!("/proc/{unseen_pid}")).exists());
+    keys.write_all(b"\x1d").unwrap();
     let unseen = unseen.wait_with_output().unwrap();
     let words = String::from_utf8_lossy(&unseen.stderr).into_owned();
     assert!(unseen.status.code() == Some(1) && words.contains("the caller has no terminal"), "{words}");
+    // Each signal that ends a view gives the terminal back.
+    let canonical =
+        || rustix::termios::tcgetattr(&terminal).unwrap().local_modes.contains(LocalModes::ICANON);
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
+        let mut command = in_session(&place, &["--ctty"], &["attach", own]);
+        let mut view = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+        read("\u{1b}[2J");
+        until("raw keys", || !canonical());
+        kill_process(Pid::from_raw(view.id().cast_signed()).unwrap(), signal).unwrap();
+        read("\u{1b}[?1049l");
+        assert_eq!(view.wait().unwrap().code(), Some(128 + signal.as_raw()), "{signal:?}");
+        assert!(canonical(), "{signal:?}");
+    }
 }
 
 /// A stand-in for `codex app-server` 0.169.0: each turn runs a command and says one thing.
@@ -447,98 +488,6 @@ fn what_codex_said_is_found_and_goes_with_the_session() {
     until("its transcript to be removed", || std::fs::read_dir(&transcripts).unwrap().next().is_none());
     assert!(found("haystack").is_empty());
     drop(serve);
-}
-
-const EARLIER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
-
-/// A session of a terminal that ended, with a compaction in it.
-fn earlier_session(place: &Place, branch: &str) {
-    let cwd = place.work();
-    let record = |n: u32, kind: &str, more: Value| {
-        let mut record = json!({
-            "type": kind, "uuid": format!("11111111-0000-4000-8000-00000000000{n}"), "sessionId": EARLIER,
-            "timestamp": format!("2026-11-20T15:00:0{n}.000Z"), "cwd": cwd, "gitBranch": branch,
-        });
-        record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        record
-    };
-    let user = |content: &str| json!({ "message": { "role": "user", "content": content } });
-    let said = |block: Value| json!({ "message": { "id": "m", "role": "assistant", "content": [block] } });
-    let call =
-        json!({ "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": "make -k all" } });
-    let boundary = json!({ "subtype": "compact_boundary", "content": "x", "compactMetadata": { "trigger": "auto", "preTokens": 9000 } });
-    let mut summary = user("The build was mended.");
-    summary.as_object_mut().unwrap().insert("isCompactSummary".to_owned(), true.into());
-    let records = [
-        record(1, "user", user("Before the compaction")),
-        record(2, "system", boundary),
-        record(3, "user", summary),
-        record(4, "user", user("Now run it <private>hidden</private>")),
-        record(5, "assistant", said(call)),
-        record(6, "assistant", said(json!({ "type": "text", "text": "It runs." }))),
-        record(
-            7,
-            "assistant",
-            said(json!({ "type": "text", "text": format!("It is ghp_{}", "a1".repeat(18)) })),
-        ),
-    ];
-    transcript(&place.home.claude(), EARLIER, &records);
-}
-
-#[test]
-fn another_agent_goes_on_and_is_told_what_was_said() {
-    let place = Place::new();
-    earlier_session(&place, "HEAD");
-    let words = ["fork", EARLIER, "--agent", "claude", "Go on."];
-    let shown = place.say(&[&words[..], &["--preview"]].concat());
-    assert_eq!((shown.code, &*shown.err), (0, ""));
-    let block = shown.out.strip_suffix("\n\nGo on.\n").unwrap();
-    for said in [
-        "Summary of what came before:\n  The build was mended.",
-        "User:\n  Now run it",
-        "Tool Bash:\n  make -k all",
-        "Assistant:\n  It runs.",
-    ] {
-        assert!(block.contains(said), "{said}: {block}");
-    }
-    assert!(
-        !["Before the compaction", "hidden", "ghp_"].iter().any(|left_out| block.contains(left_out)),
-        "{block}"
-    );
-    assert!(place.noted("starts").is_empty() && place.rows().len() == 1, "a preview starts nothing");
-    let small = place.say(&[&words[..], &["--preview", "--budget", "240"]].concat());
-    assert!(small.out.contains("It runs.") && !small.out.contains("mended"), "{}", small.out);
-    let row = place.json(&[&words[..], &["--json"]].concat());
-    assert_ne!(row["sessionId"], EARLIER);
-    until("the prompt to arrive", || !place.noted("received").is_empty());
-    let log = std::fs::read(place.home.data().join("own").join(row["ownId"].as_str().unwrap()).join("log"))
-        .unwrap();
-    assert!(String::from_utf8_lossy(&log).contains("The build was mended."), "the agent got the block");
-    let refused = place.say(&["resume", EARLIER, "--agent", "claude"]);
-    assert_eq!(refused.code, 2, "a change of the agent needs a prompt: {}", refused.err);
-}
-
-#[test]
-fn a_session_goes_on_in_its_own_branch_only() {
-    let place = Place::new();
-    earlier_session(&place, "feature/x");
-    std::fs::create_dir(place.work().join(".git")).unwrap();
-    std::fs::write(place.work().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
-    for words in
-        [&["resume", EARLIER][..], &["fork", EARLIER], &["fork", EARLIER, "--agent", "claude", "On."]]
-    {
-        let said = place.say(words);
-        let names_both = said.err.contains("feature/x") && said.err.contains("main");
-        assert!(said.code == 1 && names_both && said.err.contains("--any-branch"), "{words:?}: {}", said.err);
-    }
-    assert_eq!(place.rows().len(), 1, "nothing was started");
-    std::fs::write(place.work().join(".git/HEAD"), "ref: refs/heads/feature/x\n").unwrap();
-    assert_eq!(place.say(&["fork", EARLIER]).code, 0);
-    // The tree is gone, and the folder belongs to none.
-    std::fs::remove_dir_all(place.work().join(".git")).unwrap();
-    assert!(place.say(&["fork", EARLIER]).err.contains("there is no branch"));
-    assert_eq!(place.say(&["fork", EARLIER, "--any-branch"]).code, 0);
-    assert_eq!(place.rows().len(), 3);
 }
 
 #[test]

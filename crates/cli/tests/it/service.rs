@@ -15,10 +15,10 @@ use crate::with_serve::Serve;
 const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 
 /// `watchbill serve --http`, its address and its token.
-struct Service {
+pub struct Service {
     program: Child,
-    home: Home,
-    address: SocketAddr,
+    pub home: Home,
+    pub address: SocketAddr,
     token: String,
 }
 
@@ -27,7 +27,7 @@ impl Service {
         Self::with("")
     }
 
-    fn with(config: &str) -> Self {
+    pub fn with(config: &str) -> Self {
         let mut service = Self::spawned(config, &["serve", "--http"]);
         service.wait();
         service
@@ -88,15 +88,15 @@ impl Service {
         Answer::read(&text).status
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> Answer {
         self.raw(&[&format!("GET {path} HTTP/1.1"), &self.host(), &self.bearer()])
     }
 
-    fn host(&self) -> String {
+    pub fn host(&self) -> String {
         format!("host: 127.0.0.1:{}", self.address.port())
     }
 
-    fn bearer(&self) -> String {
+    pub fn bearer(&self) -> String {
         format!("authorization: Bearer {}", self.token)
     }
 }
@@ -108,10 +108,10 @@ impl Drop for Service {
     }
 }
 
-struct Answer {
-    status: u16,
+pub struct Answer {
+    pub status: u16,
     head: String,
-    body: String,
+    pub body: String,
 }
 
 impl Answer {

@@ -13,7 +13,7 @@ use crate::program::{run, watchbill};
 use crate::tree::{act, now, recording};
 
 /// Longer than any machine needs; only a failure waits this long.
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running `watch --json`. It ends with the test.
 struct Watching {

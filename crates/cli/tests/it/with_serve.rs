@@ -1,7 +1,7 @@
 //! Commands beside a running program: they ask it, and work without it if it breaks off or has other settings.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -119,11 +119,10 @@ fn an_interrupt_ends_serve_in_order() {
 
 /// A stand-in for the holder. It answers with a made-up session, so that the test sees which program answered.
 fn fake_holder(home: &Home, view: &str, replies: bool) -> std::thread::JoinHandle<usize> {
-    let run = home.data().join("run");
-    std::fs::create_dir_all(&run).unwrap();
-    let listener = UnixListener::bind(run.join("engine.sock")).unwrap();
+    let (listener, lock) = home.pretend_holder();
     let hello = json!({"protocol": 1, "watchbill": "0.0.0", "pid": 1, "view": view});
     std::thread::spawn(move || {
+        let _lock = lock;
         let (mut stream, _) = listener.accept().unwrap();
         writeln!(stream, "{hello}").unwrap();
         let mut asked = 0;

@@ -307,7 +307,9 @@ impl Assembly<'_, '_> {
     /// How many of the first segments the session copied from its predecessor. They count there.
     fn copied_segments(&self, number: usize, lineage: &Lineage) -> usize {
         let parent = self.forest.origins[number].parent();
-        let Some(parent) = parent.filter(|p| p.continues && p.reason == LinkReason::SharedRecords) else {
+        let Some(parent) = parent.filter(|p| {
+            p.continues && matches!(p.reason, LinkReason::SharedRecords | LinkReason::ContinuedIn)
+        }) else {
             return 0;
         };
         let original = self.nodes[parent.from].lineage.map_or(&[][..], |l| &l.boundaries);

@@ -42,8 +42,15 @@ pub struct Lineage {
     /// Every `cwd` met, the launch folder first; at most [`CWD_LIMIT`].
     #[serde(deserialize_with = "crate::shared_text::arc_strs")]
     pub cwds: Vec<Arc<str>>,
+    /// The folder that the client moved the session to (`relocated`, `worktree-state`), until it leaves it.
+    pub moved_to: Option<Arc<str>>,
     /// The user's own title, on one line.
     pub custom_title: Option<Arc<str>>,
+    /// `continued-in`: the session in which the work goes on, and since when. The time is unknown if this session was
+    /// active again after the record.
+    pub continued_in: Option<(SessionId, Option<Timestamp>)>,
+    /// The session whose plan the first prompt carries out.
+    pub plan_of: Option<SessionId>,
 }
 
 impl Lineage {
@@ -63,8 +70,28 @@ impl Lineage {
             spans: Vec::new(),
             segments: vec![Segment { started_at: None, ended_at: None, boundary: None }],
             cwds: Vec::new(),
+            moved_to: None,
             custom_title: None,
+            continued_in: None,
+            plan_of: None,
         }
+    }
+
+    /// Every other session that the records name.
+    pub fn named(&self) -> impl Iterator<Item = &SessionId> {
+        let lists = self.process_sessions.iter().chain(&self.foreign_sessions);
+        let continued_in = self.continued_in.as_ref().map(|(session, _)| session);
+        lists.chain(&self.forked_from).chain(continued_in).chain(&self.plan_of)
+    }
+
+    /// The folder that the client moved the session to, else the one it was launched in.
+    pub fn cwd(&self) -> Option<&Arc<str>> {
+        self.moved_to.as_ref().or(self.cwds.first())
+    }
+
+    /// The folder of the session that belongs to a folder in `projects`: there the agent finds the transcript.
+    pub fn cwd_in(&self, project: &str) -> Option<&Arc<str>> {
+        self.moved_to.iter().chain(&self.cwds).find(|cwd| is_project_of(project, cwd))
     }
 
     /// When the session began, without the history that was copied into it.
@@ -78,6 +105,17 @@ impl Lineage {
         let oldest = self.spans.first().filter(|_| self.spans.len() > 1).map(|span| span.1);
         let latest = self.spans.iter().map(|span| span.1).max();
         ActiveTime { last: latest.or(self.start()), oldest, begun: latest.is_some() }
+    }
+}
+
+/// Whether the agent gives its folder in `projects` this name for this working folder. Each UTF-16 unit that is no letter
+/// or digit of ASCII becomes a hyphen. A name of more than 200 ends in a hash.
+pub fn is_project_of(name: &str, cwd: &str) -> bool {
+    let spelled = cwd.encode_utf16().map(|unit| u8::try_from(unit).unwrap_or(b'-'));
+    let spelled = spelled.map(|byte| if byte.is_ascii_alphanumeric() { byte } else { b'-' });
+    match cwd.encode_utf16().count() > 200 {
+        true => name.len() > 200 && spelled.take(200).eq(name.bytes().take(200)),
+        false => spelled.eq(name.bytes()),
     }
 }
 
@@ -131,6 +169,8 @@ pub struct RegistryMove {
     pub to: SessionId,
     /// When it was seen.
     pub at: Timestamp,
+    /// The process parked the session: its work goes on under the other id, and the process shows it.
+    pub parked: bool,
 }
 
 /// The hooks of one process named another session than before.

@@ -31,6 +31,8 @@ pub enum LinkReason {
     ForkedFrom,
     /// The records' own process id field (`session_id` differing from `sessionId`).
     Process,
+    /// A record of one of them names the other: `continued-in`, or the prompt that carries out the other's plan.
+    ContinuedIn,
     /// Both files hold the same record uuids.
     SharedRecords,
     /// A pair of hooks of one process.
@@ -48,15 +50,16 @@ pub enum LinkReason {
 impl LinkReason {
     /// Reasons that the transcripts of both sessions show, at any time. If they no longer show such a link, it is
     /// gone. Each other reason was observed once, at its own time.
-    pub const FROM_TRANSCRIPTS: [Self; 4] =
-        [Self::ForkedFrom, Self::Process, Self::SharedRecords, Self::CwdRecency];
+    pub const FROM_TRANSCRIPTS: [Self; 5] =
+        [Self::ForkedFrom, Self::Process, Self::ContinuedIn, Self::SharedRecords, Self::CwdRecency];
 
     /// All reasons that tie two sessions without a command of the user.
-    pub const WITHOUT_COMMAND: [Self; 9] = [
+    pub const WITHOUT_COMMAND: [Self; 10] = [
         Self::Marker,
         Self::Clear,
         Self::ForkedFrom,
         Self::Process,
+        Self::ContinuedIn,
         Self::SharedRecords,
         Self::Hook,
         Self::Registry,
@@ -72,6 +75,7 @@ impl LinkReason {
             Self::Clear => "clear",
             Self::ForkedFrom => "forked_from",
             Self::Process => "process",
+            Self::ContinuedIn => "continued_in",
             Self::SharedRecords => "shared_records",
             Self::Hook => "hook",
             Self::Registry => "registry",

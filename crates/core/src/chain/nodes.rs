@@ -61,9 +61,7 @@ impl<'a> Nodes<'a> {
             Vec::with_capacity(facts.lineages.len() * 2);
         for &lineage in facts.lineages {
             known.push((head(&lineage.session), &lineage.session, true, Some(lineage)));
-            let named =
-                lineage.process_sessions.iter().chain(&lineage.foreign_sessions).chain(&lineage.forked_from);
-            known.extend(named.map(|id| (head(id), id, false, None)));
+            known.extend(lineage.named().map(|id| (head(id), id, false, None)));
         }
         known.extend(facts.live.iter().map(|id| (head(id), id, true, None)));
         // A session that the user joined to stays the beginning of the chain when its transcript is gone.
@@ -149,6 +147,7 @@ fn richness(lineage: Option<&Lineage>) -> impl Ord + '_ {
             (Reverse(l.started_at), Reverse(l.own_started_at), l.began_by.map(|b| b == BeganBy::Fork)),
             (&l.spans, l.first_record, &l.boundaries, l.own_process_session, &l.forked_from),
             (&l.process_sessions, &l.foreign_sessions, &l.cwds, &l.custom_title),
+            (&l.moved_to, &l.continued_in, &l.plan_of),
         )
     })
 }

@@ -64,6 +64,7 @@ impl Origin {
 /// Finds every session's origin, by the strongest evidence for each.
 pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &LineageFacts<'_>) -> Vec<Origin> {
     let mut origins: Vec<Origin> = (0..nodes.len()).map(|n| copied_from(nodes, copies, n)).collect();
+    name_continuations(nodes, facts, &mut origins);
     let moves = Moves::new(nodes, facts);
     let groups = ProcessGroups::new(nodes, &origins);
     for (number, node) in nodes.iter() {
@@ -86,6 +87,32 @@ pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &LineageFa
     apply_manual_links(nodes, facts, &mut origins);
     break_cycles(nodes, &mut origins);
     origins
+}
+
+/// Sets the origin of each session that is proven to go on where another one stopped. Copied history is no fork then.
+fn name_continuations(nodes: &Nodes<'_>, facts: &LineageFacts<'_>, origins: &mut [Origin]) {
+    let mut name = |from: &SessionId, to: &SessionId, reason, at| {
+        if let (Some(from), Some(to)) = (nodes.find(from), nodes.find(to))
+            && from != to
+            && nodes[to].seen
+        {
+            origins[to] = Origin::Known(Parent::proven(from, reason, at));
+        }
+    };
+    let mut parked: Vec<&RegistryMove> = facts.moves.iter().filter(|moved| moved.parked).collect();
+    parked.sort_unstable_by_key(|moved| (moved.at, &moved.from, &moved.to));
+    for moved in parked {
+        name(&moved.from, &moved.to, LinkReason::Registry, Some(moved.at));
+    }
+    for (_, node) in nodes.iter() {
+        let Some(lineage) = node.lineage else { continue };
+        if let Some(from) = &lineage.plan_of {
+            name(from, node.id, LinkReason::ContinuedIn, node.start);
+        }
+        if let Some((to, at)) = &lineage.continued_in {
+            name(node.id, to, LinkReason::ContinuedIn, *at);
+        }
+    }
 }
 
 /// The origin of forks, and of history that old agents copied.

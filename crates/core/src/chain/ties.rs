@@ -61,9 +61,7 @@ impl SessionGroups {
     /// Adds the facts of a transcript. Call it again when the transcript shows more.
     pub fn add(&mut self, lineage: &Lineage) {
         let number = self.number(&lineage.session);
-        let named =
-            lineage.process_sessions.iter().chain(&lineage.foreign_sessions).chain(&lineage.forked_from);
-        for id in named {
+        for id in lineage.named() {
             let other = self.number(id);
             self.join_activity_sets(number, other);
         }
@@ -72,7 +70,8 @@ impl SessionGroups {
             self.join_activity_sets(number, other);
         }
         let begun = &mut self.begun[self.groups.lowest(number)].0;
-        *begun = (*begun).max(lineage.start());
+        let continued = lineage.continued_in.as_ref().and_then(|(_, at)| *at);
+        *begun = (*begun).max(lineage.start()).max(continued);
         for cwd in &lineage.cwds {
             let place = self.folders.entry(stable_hash(folder(cwd).as_bytes())).or_default();
             match place.sessions.first().copied().filter(|_| place.marked) {

@@ -155,6 +155,7 @@ fn asked(ask: &HookRequest, more: usize) -> HookReading<'_> {
     let mut detail = match ask.kind {
         StateKind::Question => format!("a hook says that {who} asks a question"),
         StateKind::Plan => format!("a hook says that {who} shows a plan"),
+        StateKind::Dialog if ask.implied => "a hook says that a dialog of the agent is open".to_owned(),
         StateKind::Dialog => "a hook says that a server asks for something".to_owned(),
         _ => format!("a hook says that {who} wants permission for {}", ask.tool),
     };

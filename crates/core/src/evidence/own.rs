@@ -8,7 +8,9 @@ use crate::evidence::registry::RegistryStatus;
 use crate::evidence::registry_states;
 use crate::evidence::sentences::TERMINAL_RUNS;
 use crate::evidence::times::{AFTER_THE_END, GRACE};
+use crate::hook::HookTurn;
 use crate::own::witness::{OwnReading, OwnWitness};
+use crate::roster::row::Source;
 use crate::session::state::{Confidence, State, StateKind};
 
 /// The session ended with its host, and no other process has it.
@@ -39,6 +41,24 @@ pub(super) fn runs(case: &Case<'_>) -> Option<Ruling> {
         let _ = write!(ruling.detail, ", and nothing happened for {span}");
     }
     Some(ruling)
+}
+
+/// A terminal of ours runs an agent that has not had a prompt yet, so no answer waits for the user.
+pub(super) fn unprompted(case: &Case<'_>) -> Option<Ruling> {
+    case.own().filter(|own| own.live && own.reading.is_none())?;
+    let claim = case.claim?;
+    let rests = claim.instance.entry.status == Some(RegistryStatus::Idle);
+    let has_begun = case.evidence.transcript.is_some_and(|transcript| !transcript.has_not_begun())
+        || case.hooks.is_some_and(|hooks| !matches!(hooks.turn, HookTurn::Unreported | HookTurn::NoPrompt));
+    (rests && !has_begun).then(|| Ruling {
+        state: State::Idle,
+        kind: None,
+        since: claim.at,
+        source: Source::Registry,
+        confidence: Confidence::Observed,
+        detail: "it has had no prompt yet".to_owned(),
+        pid: Some(claim.pid()),
+    })
 }
 
 /// A terminal of ours runs, and nothing says what happens in it.

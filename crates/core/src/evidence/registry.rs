@@ -39,6 +39,21 @@ pub struct RegistryEntry {
     pub pid_domain: Option<Arc<str>>,
     /// `tmux`, for the terminal.
     pub tmux: Option<Arc<str>>,
+    /// `jobId` of a background session.
+    pub job: Option<Arc<str>>,
+    /// `parkedJobId`: the process parked its session, whose work goes on in the background as this job.
+    pub parked: Option<Parked>,
+    /// `spare`, or `kind` `daemon`: a process that the client keeps ready, or that keeps others. It runs no session.
+    pub spare: bool,
+}
+
+/// A session that was parked (measured with client 2.1.332).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parked {
+    /// `parkedJobId`.
+    pub job: Arc<str>,
+    /// `updatedAt`.
+    pub at: Option<Timestamp>,
 }
 
 impl RegistryEntry {
@@ -58,6 +73,9 @@ impl RegistryEntry {
             user_name: None,
             pid_domain: None,
             tmux: None,
+            job: None,
+            parked: None,
+            spare: false,
         }
     }
 }
@@ -139,6 +157,10 @@ pub fn parse_registry(bytes: &[u8]) -> Result<RegistryEntry, RegistryError> {
         user_name: named_by_user.then(|| text(object, "name")).flatten(),
         pid_domain: text(object, "pidDomain"),
         tmux: text(object, "tmux"),
+        job: text(object, "jobId"),
+        parked: text(object, "parkedJobId").map(|job| Parked { job, at: time(object, "updatedAt") }),
+        spare: object.get(&"spare").and_then(|spare| spare.as_bool()) == Some(true)
+            || text(object, "kind").is_some_and(|kind| &*kind == "daemon"),
     })
 }
 

@@ -5,8 +5,9 @@ use crate::evidence::registry::{RegistryEntry, RegistryStatus, names_a_request};
 use crate::evidence::times::{SAME_EVENT, SETTLING, STALE_IDLE};
 use crate::evidence::witness::{InstanceWitness, TranscriptWitness};
 use crate::hook::{HookRequest, HookTurn, HookWitness};
-use crate::roster::pending::{self, PLAN_TOOL, QUESTION_TOOL};
+use crate::roster::pending;
 use crate::roster::row::Source;
+use crate::session::pending::Ask;
 use crate::session::state::{Confidence, State, StateKind};
 use crate::status_file::StatusFile;
 use crate::time::{Millis, Timestamp};
@@ -58,11 +59,11 @@ pub(super) fn read_status(
 ) -> Option<StatusReading> {
     let at = status_time(instance, now);
     let ask = hooks.and_then(|hooks| asked(hooks, at));
-    let shows = |tool| transcript.is_some_and(|t| pending::is_pending(t.pending, tool));
+    let shows = |ask| transcript.is_some_and(|t| pending::is_pending(t.pending, ask));
     let approval = || {
-        let shown = if shows(QUESTION_TOOL) {
+        let shown = if shows(Ask::Question) {
             StateKind::Question
-        } else if shows(PLAN_TOOL) {
+        } else if shows(Ask::Plan) {
             StateKind::Plan
         } else {
             StateKind::Permission
@@ -96,7 +97,7 @@ pub(super) fn read_status(
             StatusReading { kind: kind.or(Some(StateKind::Background)), ..word }
         }
         RegistryStatus::Waiting(what) => match &**what {
-            "input needed" if ask.is_none() && !shows(PLAN_TOOL) => {
+            "input needed" if ask.is_none() && !shows(Ask::Plan) => {
                 StatusReading::sure(State::WaitingForApproval, Some(StateKind::Question))
             }
             what if names_a_request(what) => approval(),

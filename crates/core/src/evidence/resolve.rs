@@ -8,28 +8,30 @@ use crate::evidence::witness::{Evidence, Verdict};
 
 /// Weighs the witnesses of one session.
 ///
-/// The rules in order of rank; the first one that speaks decides.
+/// The rules in order of rank; the first one that speaks decides. A test compares their names and their order with
+/// `RULES`.
 ///
 /// | rule | when | verdict | decays |
 /// |---|---|---|---|
-/// | past | live evidence does not count | the status file of that time, else the transcript | 5 min |
-/// | own ended | the host of an own session reported its end or is gone, no process names the session, and nothing followed | ended, `crashed` unless the user ended it | |
-/// | own | the host of such a session, on pipes, runs: see below | its state | the end of a turn after the idle timeout |
-/// | crashed | every process of the session is dead and one left its registry file | ended, `crashed` | |
-/// | departed | the last process removed its file or went on with another session, and nothing followed | ended | |
-/// | closed | a hook said that its process left the session, and nothing followed | ended | |
-/// | unclaimed | the agent keeps a registry, the registry is readable, no process names the session, for 2 s | ended, inferred | |
-/// | faded | the process cannot be seen from here and has been silent for the idle timeout, and neither registry nor transcript shows an open question | idle, inferred | |
-/// | hook | a hook's event is newer than the registry's status, or, without one, than the transcript: see below | its state | below |
-/// | overtaken | the registry says `idle` or `shell`, and a record of a running turn is newer by 1.5 s | what the transcript says | |
-/// | lull | the registry has said `idle` for less than 1 s, and subagents of an ended turn have just ended, or a turn has begun since | background, or what the transcript says | 1 s |
-/// | registry | the registry has a known status | its state; hooks and transcript give the finer kind | `idle` becomes idle after the idle timeout |
-/// | resumed | a process without a known status began after the newest record, which shows a running turn | input, inferred: the turn died with the earlier process | |
-/// | child | the transcript only suspects a question, and a child process began after the call | working, inferred | with the child |
-/// | status file | it is at most 5 min old, no live witness speaks, and no record is newer by 2 s | its state | 5 min |
-/// | transcript | nothing better speaks | what the transcript says | the document's timeouts |
-/// | own terminal | the host of a terminal of our own runs, and nothing else speaks | idle | |
-/// | unheard | no witness has spoken, or all have decayed | idle, inferred, since the last one decayed | |
+/// | `past` | live evidence does not count | the status file of that time, else the transcript | 5 min |
+/// | `own::ended` | the host of an own session reported its end or is gone, no process names the session, and nothing followed | ended, `crashed` unless the user ended it | |
+/// | `own::runs` | the host of such a session, on pipes, runs: see below | its state | the end of a turn after the idle timeout |
+/// | `crashed` | every process of the session is dead and one left its registry file | ended, `crashed` | |
+/// | `departed` | the last process removed its file or went on with another session, and nothing followed | ended | |
+/// | `closed` | a hook said that its process left the session, and nothing followed | ended | |
+/// | `unclaimed` | the agent keeps a registry, the registry is readable, no process names the session, for 2 s | ended, inferred | |
+/// | `out_of_sight` | the process cannot be seen from here and has been silent for the idle timeout, and neither registry nor transcript shows an open question | idle, inferred | |
+/// | `own::unprompted` | the host of a terminal of our own runs, its agent says `idle`, and no prompt has come | idle | |
+/// | `hook` | a hook's event is newer than the registry's status, or, without one, than the transcript: see below | its state | below |
+/// | `overtaken` | the registry says `idle` or `shell`, and a record of a running turn is newer by 1.5 s | what the transcript says | |
+/// | `report_gap` | the registry has said `idle` for less than 1 s, and subagents of an ended turn have just ended, or a turn has begun since | background, or what the transcript says | 1 s |
+/// | `registry` | the registry has a known status | its state; hooks and transcript give the finer kind | `idle` becomes idle after the idle timeout |
+/// | `resumed` | a process without a known status began after the newest record, which shows a running turn | input, inferred: the turn died with the earlier process | |
+/// | `child` | the transcript only suspects a question, and a child process began after the call | working, inferred | with the child |
+/// | `status_file` | it is at most 5 min old, no live witness speaks, and no record is newer by 2 s | its state | 5 min |
+/// | `transcript` | nothing better speaks | what the transcript says | the document's timeouts |
+/// | `own::terminal` | the host of a terminal of our own runs, and nothing else speaks | idle | |
+/// | `no_witness` | no witness has spoken, or all have decayed | idle, inferred, since the last one decayed | |
 ///
 /// Registry and hooks report the same events, so the newer one is believed. A difference between them lasts 2 s
 /// at most, unless it proves something:
@@ -58,7 +60,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// A status file outranks only the transcript. Beside a live witness it only adds how a turn ended: completed, blocked,
 /// error. It does so even if it is older than the newest record of its turn.
 ///
-/// The table in `words.rs` gives the meaning of each registry status, and `times.rs` has every span of time. Of several
+/// The table in `registry_states.rs` gives the meaning of each registry status, and `times.rs` has every span of time. Of several
 /// processes, the one that needs the user most decides, then the one with the newest status. A process that the system
 /// cannot judge (another pid domain) counts, but its state is inferred.
 pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
@@ -70,8 +72,8 @@ pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
     case.verdict(&ruling, reason, witnesses)
 }
 
-/// The rules of the table above, in its order.
-const RULES: [fn(&Case<'_>) -> Option<Ruling>; 17] = [
+/// The rules of the table above, in its order. If none of them speaks, `no_witness` does.
+const RULES: [fn(&Case<'_>) -> Option<Ruling>; 18] = [
     rules::past,
     own::ended,
     own::runs,
@@ -80,6 +82,7 @@ const RULES: [fn(&Case<'_>) -> Option<Ruling>; 17] = [
     rules::closed,
     rules::unclaimed,
     rules::out_of_sight,
+    own::unprompted,
     rules::hook,
     rules::overtaken,
     rules::report_gap,
@@ -90,3 +93,23 @@ const RULES: [fn(&Case<'_>) -> Option<Ruling>; 17] = [
     rules::transcript,
     own::terminal,
 ];
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_table_names_every_rule_in_order() {
+        let source = include_str!("resolve.rs");
+        let between = |from: &str, to: &str| {
+            let (_, rest) = source.split_once(from).unwrap_or_default();
+            rest.split_once(to).unwrap_or_default().0
+        };
+        let table = between("/// | rule | when | verdict | decays |\n/// |---|---|---|---|\n", "\n///\n");
+        let named: Vec<_> = table.lines().filter_map(|line| line.split('`').nth(1)).collect();
+        let code = between("const RULES: [fn(&Case<'_>) -> Option<Ruling>; ", "\n];");
+        let names = code.lines().skip(1).map(|line| line.trim().trim_end_matches(','));
+        let rules: Vec<_> =
+            names.map(|name| name.trim_start_matches("rules::")).chain(["no_witness"]).collect();
+        assert_eq!(named, rules);
+        assert_eq!(super::RULES.len() + 1, rules.len());
+    }
+}

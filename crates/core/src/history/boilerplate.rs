@@ -53,6 +53,53 @@ pub fn without_quotes(text: &str) -> Cow<'_, str> {
     rest
 }
 
+/// The most tags that are looked at in one prompt. What follows counts as quoted.
+const MOST_TAGS: usize = 200;
+
+/// The words of a prompt outside of blocks in tags, and those inside. The client puts what was pasted, what a hook or a command
+/// printed and its own notes between tags, whose names have `-` or `_`. Such a block reaches to the last closing tag of its name,
+/// because its text may hold the tag, too. Of other tags only a block of several lines is quoted.
+pub fn typed_and_quoted(prompt: &str) -> (Cow<'_, str>, String) {
+    let (mut typed, mut quoted) = (Cow::Borrowed(prompt), String::new());
+    let (mut from, mut tags) = (0, 0);
+    while let Some(begin) = typed[from..].find('<').map(|at| from + at) {
+        tags += 1;
+        let end = if tags > MOST_TAGS {
+            Some(typed.len())
+        } else {
+            block_end(&typed[begin..]).map(|end| begin + end)
+        };
+        let Some(end) = end else {
+            from = begin + 1;
+            continue;
+        };
+        quoted.push_str(&typed[begin..end]);
+        quoted.push('\n');
+        typed = Cow::Owned([&typed[..begin], "\n", &typed[end..]].concat());
+        from = begin;
+    }
+    (typed, quoted)
+}
+
+/// Where the quoted block ends with which a text begins, if one does.
+fn block_end(text: &str) -> Option<usize> {
+    let name = &text[1..];
+    let name =
+        &name[..name.find(|c: char| !(c.is_ascii_alphanumeric() || "_-".contains(c))).unwrap_or(name.len())];
+    let close = format!("</{name}");
+    let is_clients = name.contains(['-', '_']);
+    let at = if is_clients { text.rfind(&close) } else { text.find(&close).filter(|_| !name.is_empty()) };
+    match at {
+        Some(at) => {
+            let after = at + close.len();
+            let end = text[after..].find('>').map_or(text.len(), |more| after + more + 1);
+            (is_clients || text[..end].contains('\n')).then_some(end)
+        }
+        // A long paste may be cut.
+        None => (name == "pasted_content").then_some(text.len()),
+    }
+}
+
 /// The agent carries out a plan after it cleared the context. Its prompt begins with these words.
 const PLAN: &str = "Implement the following plan:";
 
@@ -89,6 +136,26 @@ mod tests {
             ("a<ide_selection>cut", "a"),
         ] {
             assert_eq!(without_quotes(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_between_tags_is_quoted() {
+        for (text, typed, quoted) in [
+            ("plain a < b and Vec<u8>", "plain a < b and Vec<u8>", ""),
+            ("use <b>bold</b> and\nno <b>more</b>", "use <b>bold</b> and\nno <b>more</b>", ""),
+            ("a\n<pasted_content id=\"x\">\nb\n</pasted_content id=\"x\">\nc", "a\n\n\nc", "b"),
+            (
+                "a <pasted_content id=\"x\">b</pasted_content id=\"y\">c</pasted_content id=\"x\">d",
+                "a \nd",
+                "c",
+            ),
+            ("a <pasted_content id=\"x\"> b", "a \n", "b"),
+            ("<user-prompt-submit-hook>h</user-prompt-submit-hook>t", "\nt", "h"),
+            ("<a>1\n</a>t<b-c>2</b-c>u", "\nt\nu", "2"),
+        ] {
+            let found = typed_and_quoted(text);
+            assert_eq!((&*found.0, found.1.contains(quoted)), (typed, true), "{text}: {found:?}");
         }
     }
 

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::rows::{Batch, Item, Request, RowSink};
 use super::settings::HistorySettings;
 use crate::ids::SessionId;
+use crate::session::subagent::copies_parent;
 use crate::time::Timestamp;
 use crate::transcript::full::Full;
 use crate::transcript::record::{Attachment, Body, Envelope, Record, System};
@@ -225,12 +226,9 @@ impl HistoryFold {
         std::mem::take(&mut self.something_left_out)
     }
 
-    /// Whether the file begins with a copy of nearly all records of its session. Files of the subagents for
-    /// compactions and for prompt suggestions do.
+    /// Whether the file begins with a copy of nearly all records of its session.
     fn is_copy_of_session(&self) -> bool {
-        self.agent
-            .as_deref()
-            .is_some_and(|id| id.starts_with("acompact") || id.starts_with("aprompt_suggestion"))
+        self.agent.as_deref().is_some_and(copies_parent)
     }
 
     fn agent_of(&self, envelope: &Envelope<'_>) -> Option<Arc<str>> {
@@ -254,6 +252,7 @@ impl HistoryFold {
             Body::System(System::AwaySummary) => self.summary(full, step),
             Body::System(_) => self.command(full, step),
             Body::Attachment(Attachment::QueuedCommand { .. }) => self.queued(full, step),
+            Body::Attachment(Attachment::TurnEnd) => self.turn_over(step),
             Body::Attachment(_) => self.plan_announced(full, step),
             Body::Title { kind, text } => self.title(*kind, text, step),
             _ => {}

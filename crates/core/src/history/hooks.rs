@@ -17,6 +17,8 @@ use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, HookToolCall};
 use crate::session::facts::first_line;
 use crate::time::Timestamp;
 use crate::transcript::json::Raw;
+use crate::transcript::prompt_source::origin_of_text;
+use crate::transcript::record::PromptOrigin;
 use crate::transcript::user::tagged;
 
 /// A hook event with its origin, payload and texts.
@@ -102,7 +104,11 @@ impl HistoryFold {
         let mut batch = Batch::new(Arc::clone(&id));
         batch.private = public.is_none();
         batch.prompt = public.map(|text| text.trim().to_owned());
-        batch.origin = Some(if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Human });
+        // The hook fires for a prompt that a program sent, too, and does not tell them apart. The record does.
+        batch.origin = match origin_of_text(text) {
+            Some(PromptOrigin::Peer) => Some(BatchOrigin::Peer),
+            _ => notice.then_some(BatchOrigin::TaskNotification),
+        };
         batch.started_at = Some(at);
         batch.last_activity_at = Some(at);
         batch.ended = Some(Ended { status: BatchStatus::Active, at, error: None });

@@ -59,13 +59,15 @@ impl Role {
     }
 }
 
-/// The source of a prompt.
+/// The source of a prompt. Of two reports, the later variant wins: it is further from what a person typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BatchOrigin {
-    /// The user.
+    /// The user typed it.
     Human,
-    /// The user, while a turn ran. The agent took the prompt into that turn.
+    /// The user typed it while a turn ran. The agent took the prompt into that turn.
     Queued,
+    /// A program sent it: print mode, the agent's library, a timer, the agent itself.
+    Program,
     /// A background task or subagent has ended.
     TaskNotification,
     /// Another session.
@@ -78,6 +80,7 @@ impl BatchOrigin {
         match self {
             Self::Human => "human",
             Self::Queued => "queued",
+            Self::Program => "program",
             Self::TaskNotification => "task_notification",
             Self::Peer => "peer",
         }
@@ -85,7 +88,19 @@ impl BatchOrigin {
 
     /// The origin of a word.
     pub fn of(word: &str) -> Option<Self> {
-        [Self::Human, Self::Queued, Self::TaskNotification, Self::Peer].into_iter().find(|o| o.word() == word)
+        [Self::Human, Self::Queued, Self::Program, Self::TaskNotification, Self::Peer]
+            .into_iter()
+            .find(|o| o.word() == word)
+    }
+
+    /// Whether the prompt asks for work. A notice of a task and a message of another session do not.
+    pub const fn is_request(self) -> bool {
+        matches!(self, Self::Human | Self::Queued | Self::Program)
+    }
+
+    /// Whether a person typed it.
+    pub const fn is_typed(self) -> bool {
+        matches!(self, Self::Human | Self::Queued)
     }
 }
 
@@ -187,4 +202,12 @@ impl PlanEventKind {
     pub fn of(word: &str) -> Option<Self> {
         [Self::Written, Self::Proposed, Self::Rejected, Self::Approved].into_iter().find(|w| w.word() == word)
     }
+}
+
+/// Whether a tool returns text of others: a page of the web, a subagent, a server of tools.
+pub fn returns_foreign_text(tool: &str) -> bool {
+    matches!(
+        tool,
+        "WebFetch" | "WebSearch" | "Task" | "Agent" | "ReadMcpResourceTool" | "ListMcpResourcesTool"
+    ) || tool.starts_with("mcp__")
 }

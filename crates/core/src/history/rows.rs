@@ -9,7 +9,9 @@ use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{CompactBoundary, Usage};
 
-pub use super::row_kinds::{BatchOrigin, BatchStatus, CallOutcome, PlanEventKind, Role};
+pub use super::row_kinds::{
+    BatchOrigin, BatchStatus, CallOutcome, PlanEventKind, Role, returns_foreign_text,
+};
 
 /// Where rows go.
 pub type RowSink<'k> = &'k mut dyn FnMut(Item<'_>);
@@ -85,7 +87,7 @@ pub type BatchId = Arc<str>;
 pub struct Batch {
     /// Its id, unique within the session.
     pub id: BatchId,
-    /// The source of the prompt.
+    /// The source of the prompt. A hook does not tell whether a person typed it.
     pub origin: Option<BatchOrigin>,
     /// The prompt without private blocks and the agent's wrappers, cut. `None` also when all of it was private.
     pub prompt: Option<String>,
@@ -137,7 +139,7 @@ impl Batch {
 
     /// Adds the facts of another report of the same batch. The order of reports does not matter.
     pub fn merge(&mut self, other: &Self) {
-        least(&mut self.origin, other.origin);
+        self.origin = self.origin.max(other.origin);
         longest(&mut self.prompt, other.prompt.as_deref());
         self.private |= other.private;
         least(&mut self.started_at, other.started_at);
@@ -187,6 +189,8 @@ pub struct Activity {
     pub result_offset: Option<u64>,
     /// The first words of an error.
     pub error: Option<String>,
+    /// What the user said when refusing the call.
+    pub reason: Option<String>,
 }
 
 impl Activity {
@@ -211,6 +215,7 @@ impl Activity {
         least(&mut self.duration_ms, other.duration_ms);
         least(&mut self.result_offset, other.result_offset);
         longest(&mut self.error, other.error.as_deref());
+        longest(&mut self.reason, other.reason.as_deref());
     }
 }
 
@@ -256,7 +261,7 @@ pub struct Request {
     pub key: RequestKey,
     /// When the answer came.
     pub at: Option<Timestamp>,
-    /// The model.
+    /// The model, by the last line of the answer.
     pub model: Option<Arc<str>>,
     /// The tokens.
     pub usage: Usage,
@@ -267,10 +272,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Adds the facts of another report of the same request. The order of reports does not matter.
+    /// Adds the facts of a later report of the same request by the same file. Only the model depends on the order.
     pub fn merge(&mut self, other: &Self) {
         least(&mut self.at, other.at);
-        least(&mut self.model, other.model.clone());
+        self.model = other.model.clone().or(self.model.take());
         least(&mut self.agent, other.agent.clone());
         self.copied &= other.copied;
         self.merge_usage(None, other.usage);

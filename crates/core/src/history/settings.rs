@@ -14,8 +14,8 @@ pub struct HistorySettings {
     pub input: usize,
     /// Bytes of the last answer that stay with its batch.
     pub response: usize,
-    /// Tools whose calls give no activities, because they say nothing about the work. Their texts are indexed all
-    /// the same.
+    /// Tools whose calls give no activities, because the user does not want them listed. Their texts are indexed all the
+    /// same.
     pub skip: Vec<String>,
     /// Folders whose Markdown files are plans: absolute, or a tail such as `.claude/plans`, which counts anywhere.
     pub plan_folders: Vec<String>,
@@ -31,8 +31,8 @@ impl Default for HistorySettings {
             cut: 4_000,
             input: 1_000,
             response: 2_000,
-            // The list of the source document on hooks.
-            skip: owned(&["ListMcpResourcesTool", "SlashCommand", "Skill", "TodoWrite", "AskUserQuestion"]),
+            // The view `observations` leaves out what the source document on hooks leaves out.
+            skip: Vec::new(),
             plan_folders: owned(&[".claude/plans", ".cursor/plans", ".gemini/plans"]),
             exclude: Exclude::default(),
         }

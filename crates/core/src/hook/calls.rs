@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::event::HookToolCall;
 use super::witness::{HookCall, HookRequest};
-use crate::roster::pending::{PLAN_TOOL, QUESTION_TOOL};
+use crate::session::pending::Ask;
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
 
@@ -38,10 +38,10 @@ pub(super) struct EndedCall {
 
 /// The kind of request that a call of this tool always is.
 pub(super) fn asks_by_itself(tool: &str) -> Option<StateKind> {
-    match tool {
-        QUESTION_TOOL => Some(StateKind::Question),
-        PLAN_TOOL => Some(StateKind::Plan),
-        _ => None,
+    match Ask::of(tool, false) {
+        Ask::Question => Some(StateKind::Question),
+        Ask::Plan => Some(StateKind::Plan),
+        Ask::Never | Ask::Edit | Ask::Tool => None,
     }
 }
 

@@ -156,6 +156,9 @@ pub enum NotificationKind {
     IdlePrompt,
     /// A server's question has been open for six seconds.
     Elicitation,
+    /// A dialog of the agent itself is open, such as "Auto mode can't check actions" (2.1.332). The agent view says the same of
+    /// other sessions.
+    NeedsInput,
     /// Anything else: no evidence.
     Other,
 }
@@ -214,6 +217,7 @@ impl NotificationKind {
         match word {
             "permission_prompt" => Self::PermissionPrompt,
             "idle_prompt" => Self::IdlePrompt,
+            "agent_needs_input" => Self::NeedsInput,
             "elicitation_dialog" | "elicitation_url_dialog" => Self::Elicitation,
             _ => Self::Other,
         }

@@ -75,6 +75,16 @@ impl HookFold {
         true
     }
 
+    /// The clock was set back to `now`. The order of the events stays; what was heard before counts as heard by then.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        for window in self.processes.values_mut() {
+            window.newest = window.newest.min(now);
+            window.base.turn_back(now);
+            window.now.turn_back(now);
+            window.events.iter_mut().for_each(|(_, at, _)| *at = (*at).min(now));
+        }
+    }
+
     /// The hooks' reading. `running` lists the processes that run the session, by the registry; it is empty when none
     /// is known. If one is known, the events of every other process are no evidence.
     pub fn witness(&self, running: &[Instance]) -> Option<HookWitness> {

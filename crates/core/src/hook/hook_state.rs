@@ -7,7 +7,7 @@ use super::calls::{EndedCall, OPEN_CALL_LIMIT, OpenCall, OpenRequest, asks_by_it
 use super::event::{HookEvent, HookToolCall, NotificationKind, StartSource};
 use super::payload::HookPayload;
 use super::witness::{HookCall, HookRequest, HookTurn, HookWitness};
-use crate::session::answer::is_usage_limit;
+use crate::session::answer::{is_usage_limit, with_reset_time};
 use crate::session::state::StateKind;
 use crate::time::{Millis, Timestamp};
 
@@ -38,7 +38,7 @@ impl TurnEvent {
 }
 
 /// The state that a sequence of events leads to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct HookReading {
     turn: HookTurn,
     since: Timestamp,
@@ -56,28 +56,6 @@ pub(super) struct HookReading {
     prompt: Option<Arc<str>>,
     prompts_before: VecDeque<Arc<str>>,
     done: VecDeque<EndedCall>,
-}
-
-impl Default for HookReading {
-    fn default() -> Self {
-        Self {
-            turn: HookTurn::Unreported,
-            since: Timestamp::default(),
-            prompt_at: None,
-            compacting: None,
-            calls: Vec::new(),
-            asks: Vec::new(),
-            agents: BTreeSet::new(),
-            agents_ended: None,
-            shells: 0,
-            edge_at: Timestamp::default(),
-            answered_at: None,
-            heard_at: Timestamp::default(),
-            prompt: None,
-            prompts_before: VecDeque::new(),
-            done: VecDeque::new(),
-        }
-    }
 }
 
 impl HookReading {
@@ -122,8 +100,8 @@ impl HookReading {
             }
             HookEvent::StopFailure { error, message } if of_turn && !late => {
                 let limit = is_usage_limit(Some(error), message);
-                let failed =
-                    HookTurn::Failed { error: Arc::clone(error), message: Arc::clone(message), limit };
+                let message = Arc::from(with_reset_time(message));
+                let failed = HookTurn::Failed { error: Arc::clone(error), message, limit };
                 self.ended(failed, at);
             }
             HookEvent::SubagentStart if !turn_event.of_compaction => {
@@ -148,6 +126,21 @@ impl HookReading {
             }
             _ => {}
         }
+    }
+
+    /// The clock was set back to `now`: what was heard before counts as heard by then.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        let times = [&mut self.since, &mut self.edge_at, &mut self.heard_at].into_iter();
+        let maybe =
+            [&mut self.prompt_at, &mut self.compacting, &mut self.agents_ended, &mut self.answered_at];
+        let calls = self.calls.iter_mut().map(|call| &mut call.shown.at);
+        let done = self.done.iter_mut().map(|done| &mut done.at);
+        let asks = self
+            .asks
+            .iter_mut()
+            .flat_map(|ask| [Some(&mut ask.shown.at), ask.shown.confirmed.as_mut()].into_iter().flatten());
+        let all = times.chain(maybe.into_iter().flatten()).chain(calls).chain(done).chain(asks);
+        all.for_each(|at| *at = (*at).min(now));
     }
 
     /// The reading as a witness. `None` when no event said anything about a state.
@@ -219,6 +212,8 @@ impl HookReading {
 
     /// The turn runs, or goes on after a hook kept it from ending.
     fn mark_running(&mut self, at: Timestamp) {
+        // No hook tells that a dialog of the agent itself was closed.
+        self.asks.retain(|ask| !(ask.shown.implied && ask.shown.kind == StateKind::Dialog));
         if self.turn != HookTurn::Running {
             self.set_turn(HookTurn::Running, at);
         }
@@ -374,6 +369,13 @@ impl HookReading {
                 self.confirm(at);
             }
             NotificationKind::Elicitation => self.elicit(&Arc::from(""), None, at, Some(at)),
+            // Without a turn it is about another session.
+            NotificationKind::NeedsInput if self.turn != HookTurn::Running => {}
+            NotificationKind::NeedsInput if self.asks.is_empty() => {
+                self.elicit(&Arc::from(""), None, at, Some(at));
+                self.asks.iter_mut().for_each(|ask| ask.shown.implied = true);
+            }
+            NotificationKind::NeedsInput => self.confirm(at),
             NotificationKind::IdlePrompt => {
                 self.drop_calls_of(None);
                 if matches!(self.turn, HookTurn::Running | HookTurn::Unreported) {

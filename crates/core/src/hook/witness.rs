@@ -42,9 +42,10 @@ pub struct HookWitness {
 }
 
 /// The state of a session's own turn, as hooks report it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum HookTurn {
     /// No hook reported it: only subagents, or only signs of life.
+    #[default]
     Unreported,
     /// A session began or was resumed, and no prompt has come.
     NoPrompt,
@@ -73,7 +74,7 @@ pub enum HookTurn {
 /// A request to the user that no hook has answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookRequest {
-    /// Permission, question, plan, or a server's dialog.
+    /// Permission, question, plan, or a dialog of a server or of the agent itself.
     pub kind: StateKind,
     /// The tool; empty when there was only a notification.
     pub tool: Arc<str>,
@@ -87,7 +88,8 @@ pub struct HookRequest {
     pub at: Timestamp,
     /// When a notification confirmed that the dialog was still open.
     pub confirmed: Option<Timestamp>,
-    /// Hooks reported only the call of a tool that always asks, not the request itself.
+    /// Hooks reported only the call of a tool that always asks, not the request itself. A dialog: it is the agent's own, and no hook
+    /// will say that it was closed.
     pub implied: bool,
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::evidence::{AcceptRule, LEAST_CONFIDENCE, Memory, Standing, standings};
 use super::kind::{Importance, MemoryKind};
 use super::likeness::words;
-use super::plain::plain_line;
+use super::plain::{plain_line, squeezed};
 use crate::time::Timestamp;
 
 /// A place in a session where the agent may be told memories.
@@ -177,7 +177,7 @@ fn is_known(text: &str, document: &str) -> bool {
 }
 
 fn line(memory: &Memory) -> String {
-    let about = memory.path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
+    let about = memory.path.as_ref().map(|path| format!("{}: ", squeezed(path))).unwrap_or_default();
     let said = match memory.kind {
         MemoryKind::Correction => "the user said: ",
         MemoryKind::Refusal => "the user refused: ",

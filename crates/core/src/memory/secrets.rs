@@ -1,34 +1,227 @@
-//! Secrets: a text that may hold one never becomes a memory. It is dropped, not masked.
+//! Secrets: a text that may hold one never becomes a memory, and no model and no other agent gets it. It is dropped, not masked.
 //!
-//! The prefixes are the public formats of the services' tokens, as the rules of gitleaks 8 list them.
+//! The rules of gitleaks know the tokens of some two hundred services. They are data in `secrets/gitleaks.tsv`, because no crate that
+//! carries them is widely used, and a newer list is a newer file. The rules here know what gitleaks leaves out as too frequent in
+//! files: short tokens, options of commands, passwords in sentences. In doubt more is dropped.
 
-/// Prefixes of tokens, and how many characters of a token follow at least.
-const PREFIXES: &[(&str, usize)] = &[
-    ("AKIA", 16),
-    ("ASIA", 16),
-    ("ghp_", 20),
-    ("gho_", 20),
-    ("ghu_", 20),
-    ("ghs_", 20),
-    ("ghr_", 20),
-    ("github_pat_", 20),
-    ("glpat-", 16),
-    ("npm_", 20),
-    ("pypi-", 20),
-    ("sk-", 16),
-    ("sk_live_", 10),
-    ("sk_test_", 10),
-    ("rk_live_", 10),
-    ("xoxb-", 10),
-    ("xoxp-", 10),
-    ("xoxa-", 10),
-    ("xoxs-", 10),
-    ("AIza", 30),
-    ("hf_", 20),
-    ("dop_v1_", 20),
-    ("SG.", 20),
-    ("eyJ", 30),
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::bytes::{Regex, RegexBuilder};
+
+/// The rules of gitleaks.
+const GITLEAKS: &str = include_str!("secrets/gitleaks.tsv");
+
+/// Further rules: a text that has one of these words is compared with the expression.
+const FURTHER: &[(&[&str], &str)] = &[
+    (
+        &["akia", "asia", "glpat-", "sk-", "whsec_"],
+        r"(?:^|[^A-Za-z0-9])(?:AKIA|ASIA|glpat-|sk-|whsec_)[\w./+-]{16}",
+    ),
+    (
+        &[
+            "ghp_",
+            "gho_",
+            "ghu_",
+            "ghs_",
+            "ghr_",
+            "github_pat_",
+            "npm_",
+            "pypi-",
+            "hf_",
+            "dop_v1_",
+            "sg.",
+            "ya29.",
+        ],
+        r"(?:^|[^A-Za-z0-9])(?:gh[pousr]_|github_pat_|npm_|pypi-|hf_|dop_v1_|SG\.|ya29\.)[\w./+-]{20}",
+    ),
+    (
+        &["sk_", "rk_", "xox", "xapp-"],
+        r"(?:^|[^A-Za-z0-9])(?:[sr]k_(?:live|test)_|xox[a-z]-|xapp-)[\w./+-]{10}",
+    ),
+    (&["aiza", "eyj"], r"(?:^|[^A-Za-z0-9])(?:AIza|eyJ)[\w./+-]{30}"),
+    // A bot's token of Telegram, without its name.
+    (&[":aa"], r"\b\d{6,12}:AA[\w-]{30}"),
+    (
+        &["hooks.slack", "webhook"],
+        r"(?i)hooks\.slack\.com/\S{8}|discord(?:app)?\.com/api/webhooks/\S{8}|\boffice(?:365)?\.com/webhook\S{8}",
+    ),
+    (&["-----begin"], r"(?i)-----BEGIN "),
+    (&["authorization"], r"(?i)authorization:"),
+    // `Bearer V` and `Basic V`: a value has a digit, a sign, or upper case after lower case.
+    (
+        &["bearer", "basic"],
+        r"\b(?i:bearer|basic)\s+['\x22`]?(?:[A-Za-z+/=_.~-]*[0-9+/=_~][\w+/=.~-]*|[A-Za-z]*[a-z][A-Z][A-Za-z]*)(?:\b|$|['\x22`\s])",
+    ),
+    // `--token V`, `--db-password=V`.
+    (
+        &["token", "pass", "secret", "key", "credential", "pwd", "auth"],
+        r"(?i)(?:^|\s)--?[\w-]*(?:token|password|passwd|passphrase|secret|(?:api|access|private|secret)-?key|credentials?|pwd|pass|auth)[= ]\s*['\x22`]?([^\s'\x22`]{3,})",
+    ),
+    (&["sshpass", "mysql", "mariadb"], r"(?i)\b(?:sshpass|mysql\w*|mariadb\S*)\s(?:.*\s)?-p\s?([^\s-]\S+)"),
+    (&["redis-cli"], r"(?i)\bredis-cli\b.*\s-a\s+(\S+)"),
+    // `curl -u a:b`.
+    (
+        &["curl", "wget", "http", "xh"],
+        r"(?i)\b(?:curl|wget|https?|xh)\b.*\s(?:-u|--user|-a|--proxy-user)[= ]?\s*['\x22]?([^\s:'\x22/]*:[^\s'\x22]+)",
+    ),
+    // `the password for staging is V`.
+    (
+        &["pass", "secret", "kennwort", "contrase", "pin", "code"],
+        r"(?i)\b(?:password|passwd|passphrase|passcode|pass code|secret|kennwort|passwort|mot de passe|contrase\S+a)\b(?:\s+(?:for|of|to|f\S+r|von|de|para)(?:\s+[\w./-]+){1,4}?)?\s*(?:\bis\b|\bwas\b|\bist\b|\blautet\b|\best\b|\bes\b|=|:)\s*:?\s*['\x22`]?([^\s'\x22`]{3,})",
+    ),
 ];
+
+/// What stands behind such words in plain sentences, and is no value.
+const NO_VALUES: &[&str] = &[
+    "a",
+    "all",
+    "also",
+    "always",
+    "an",
+    "and",
+    "any",
+    "argument",
+    "asked",
+    "at",
+    "be",
+    "before",
+    "by",
+    "checked",
+    "correct",
+    "empty",
+    "encrypted",
+    "ever",
+    "expired",
+    "file",
+    "flag",
+    "flags",
+    "for",
+    "from",
+    "generated",
+    "given",
+    "hashed",
+    "here",
+    "hidden",
+    "in",
+    "incorrect",
+    "into",
+    "invalid",
+    "is",
+    "it",
+    "kept",
+    "known",
+    "logged",
+    "made",
+    "missing",
+    "necessary",
+    "needed",
+    "never",
+    "no",
+    "none",
+    "not",
+    "now",
+    "null",
+    "of",
+    "ok",
+    "on",
+    "only",
+    "option",
+    "optional",
+    "options",
+    "or",
+    "parameter",
+    "passed",
+    "printed",
+    "read",
+    "required",
+    "rotated",
+    "safe",
+    "same",
+    "saved",
+    "sent",
+    "set",
+    "shown",
+    "so",
+    "still",
+    "stored",
+    "taken",
+    "than",
+    "that",
+    "the",
+    "there",
+    "this",
+    "to",
+    "too",
+    "true",
+    "false",
+    "unknown",
+    "unset",
+    "used",
+    "valid",
+    "value",
+    "when",
+    "where",
+    "with",
+    "wrong",
+    "your",
+];
+
+/// One rule. Its expression is made when a text first has one of its words.
+struct Rule {
+    expression: &'static str,
+    made: OnceLock<Option<Regex>>,
+}
+
+/// All rules, and where their words lead.
+struct Rules {
+    words: Option<AhoCorasick>,
+    /// For each word, its rule.
+    of_word: Vec<usize>,
+    rules: Vec<Rule>,
+}
+
+static RULES: LazyLock<Rules> = LazyLock::new(|| {
+    let (mut words, mut of_word, mut rules) = (Vec::new(), Vec::new(), Vec::new());
+    let mut add = |keywords: &mut dyn Iterator<Item = &'static str>, expression| {
+        for word in keywords {
+            words.push(word);
+            of_word.push(rules.len());
+        }
+        rules.push(Rule { expression, made: OnceLock::new() });
+    };
+    for (keywords, expression) in FURTHER {
+        add(&mut keywords.iter().copied(), expression);
+    }
+    for line in GITLEAKS.lines().filter(|line| !line.starts_with('#')) {
+        let mut columns = line.splitn(3, '\t').skip(1);
+        if let (Some(keywords), Some(expression)) = (columns.next(), columns.next()) {
+            add(&mut keywords.split(' '), expression);
+        }
+    }
+    let words =
+        AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::Standard).build(words).ok();
+    Rules { words, of_word, rules }
+});
+
+impl Rule {
+    fn finds(&self, text: &str) -> bool {
+        // As in gitleaks, `\\w` and the like stand for ASCII.
+        let make = || RegexBuilder::new(self.expression).unicode(false).build().ok();
+        let Some(regex) = self.made.get_or_init(make) else { return false };
+        regex.captures_iter(text.as_bytes()).any(|found| {
+            let value = found.iter().skip(1).flatten().next().map_or(&b""[..], |group| group.as_bytes());
+            let value = String::from_utf8_lossy(value).to_ascii_lowercase();
+            let word = value.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+            !NO_VALUES.contains(&word) && !is_reference(word)
+        })
+    }
+}
+
+/// Whether a value only names the place of a secret.
+fn is_reference(value: &str) -> bool {
+    value.starts_with(['$', '<', '{', '%']) || value.starts_with("env") || value.starts_with("\u{2039}")
+}
 
 /// Endings of names whose value is a secret.
 const NAMES: &[&str] =
@@ -57,25 +250,15 @@ const ENTROPY: f64 = 3.0;
 
 /// Whether a text may hold a secret.
 pub fn has_secret(text: &str) -> bool {
-    text.contains("-----BEGIN ")
-        || text.to_ascii_lowercase().contains("authorization:")
-        || text.split(|c: char| c.is_whitespace() || "\"'`,;()[]{}<>=".contains(c)).any(is_secret_word)
+    let rules = &*RULES;
+    let Some(words) = &rules.words else { return true };
+    let mut due: Vec<usize> =
+        words.find_overlapping_iter(text).map(|found| rules.of_word[found.pattern().as_usize()]).collect();
+    due.sort_unstable();
+    due.dedup();
+    due.into_iter().any(|rule| rules.rules[rule].finds(text))
+        || text.split(|c: char| c.is_whitespace() || "\"'`,;()[]{}<>=".contains(c)).any(has_login)
         || has_named_value(text)
-}
-
-fn is_secret_word(word: &str) -> bool {
-    let is_token = |rest: &str, least: usize| {
-        let len = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || "_-./+".contains(*c)).count();
-        len >= least
-    };
-    let known = PREFIXES.iter().any(|(prefix, least)| {
-        word.find(prefix).is_some_and(|at| {
-            // Not in the middle of a longer name, such as `task-`.
-            let before = word[..at].chars().next_back();
-            before.is_none_or(|c| !c.is_ascii_alphanumeric()) && is_token(&word[at + prefix.len()..], *least)
-        })
-    });
-    known || has_login(word)
 }
 
 /// `scheme://user:password@host`.
@@ -99,9 +282,8 @@ fn has_named_value(text: &str) -> bool {
         let value = text[at + sign.len()..].trim_start_matches(['=', ' ', '"', '\'', '`']);
         let value: String =
             value.chars().take_while(|c| !c.is_whitespace() && !"\"'`,;".contains(*c)).collect();
-        let is_reference = value.starts_with('$') || value.starts_with('<') || value.starts_with("env");
         let least = if sign == "=" { 6 } else { 12 };
-        !is_reference && value.chars().count() >= least && (sign == "=" || entropy(&value) >= ENTROPY)
+        !is_reference(&value) && value.chars().count() >= least && (sign == "=" || entropy(&value) >= ENTROPY)
     })
 }
 
@@ -125,6 +307,8 @@ pub fn is_secret_file(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::strategy::{Strategy as _, ValueTree as _};
+
     use super::*;
 
     #[test]
@@ -144,6 +328,25 @@ mod tests {
             "PGPASSWORD=hunter2x psql",
             "DB_SECRET = 'correcthorse'",
             "api_key: f3Ab90xQ77LmPz01",
+            "deploy --token abcd1234",
+            "run it with --password correcthorse",
+            "tool --db-password=hunter2 --verbose",
+            "curl -u a:b https://x.test",
+            "curl -sS --user admin:pw https://x.test",
+            "mysql -u root -phunter2 app",
+            "sshpass -p hunter2 ssh box",
+            "use Bearer abc123def456 there",
+            "send Basic dXNlcjpwYXNzd29yZA== with it",
+            "the header is bearer aBcDeFgHiJkLmNoP",
+            "the password is hunter2",
+            "the password for staging is correcthorse",
+            "das Passwort lautet hunter2",
+            "mot de passe : hunter2",
+            "whsec_abcdefghijklmnopqrstuvwx012345",
+            "ya29.a0AfH6SMBx1234567890abcdef",
+            "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+            "https://discord.com/api/webhooks/123456789/abcdefgh",
+            "the bot is 123456789:AAF0abcdefghijklmnopqrstuvwxyz01234",
         ] {
             assert!(has_secret(text), "{text}");
         }
@@ -160,9 +363,58 @@ mod tests {
             "monkey=banana",
             "cargo test -p store --test laws",
             "risk-assessment-of-the-release-plan",
+            "the password is never stored in the clear",
+            "the password is wrong in staging",
+            "never pass --password on the command line",
+            "the --token flag is gone",
+            "use basic authentication and bearer tokens",
+            "curl https://x.test:8080/a with -v",
+            "the secret is read from the vault",
+            "PGPASSWORD=<from the vault> psql",
         ] {
             let is_monkey = text.starts_with("monkey");
             assert_eq!(has_secret(text), is_monkey, "in doubt more is dropped: {text}");
+        }
+    }
+
+    #[test]
+    fn every_rule_is_usable() {
+        assert!(RULES.rules.len() > 200 && RULES.words.is_some());
+        for rule in &RULES.rules {
+            let made = RegexBuilder::new(rule.expression).unicode(false).build();
+            assert!(made.is_ok(), "{}: {made:?}", rule.expression);
+        }
+    }
+
+    /// Texts that fit a rule of gitleaks: made from its expression, as gitleaks makes its own examples. What a generator cannot
+    /// make, the ends of words and lines, is replaced.
+    fn examples(keyword: &str, expression: &str) -> proptest::strategy::BoxedStrategy<String> {
+        let plain = expression
+            .replace("\\b", "")
+            .replace("\\B", "")
+            .replace("\\z", "")
+            .replace("|$", "|;")
+            .replace("(?:^|", "(?: |")
+            .replace("(?:$|", "(?: |");
+        let keyword = keyword.to_owned();
+        let made = proptest::string::bytes_regex(&format!("(?-u){plain}"));
+        let made = made.unwrap_or_else(|error| panic!("{expression}: {error}"));
+        made.prop_map(move |text| {
+            format!("{keyword} {} ", String::from_utf8_lossy(&text).replace(|c: char| !c.is_ascii(), " "))
+        })
+        .boxed()
+    }
+
+    #[test]
+    fn what_fits_a_rule_of_gitleaks_is_found() {
+        let mut runner = proptest::test_runner::TestRunner::deterministic();
+        for line in GITLEAKS.lines().filter(|line| !line.starts_with('#')) {
+            let columns: Vec<&str> = line.splitn(3, '\t').collect();
+            let examples = examples(columns[1].split(' ').next().unwrap_or_default(), columns[2]);
+            for _ in 0..8 {
+                let text = examples.new_tree(&mut runner).unwrap().current();
+                assert!(has_secret(&text), "{}: {text:?}", columns[0]);
+            }
         }
     }
 

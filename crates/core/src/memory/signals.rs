@@ -8,12 +8,11 @@ mod repeated;
 mod session_rows;
 mod turns;
 
-pub(super) use errors::command_of;
 pub(super) use finding::FindingParts;
 use finding::join;
 pub use finding::{Signal, memory_id};
-pub(super) use session_rows::is_edit;
 pub use session_rows::{PlanRow, SessionRows};
+pub(super) use session_rows::{command_of, is_edit};
 pub(super) use turns::Turns;
 
 /// All findings of one session, sorted by id. The same rows give the same findings.

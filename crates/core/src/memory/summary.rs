@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::plain::{cut, squeezed};
 use super::signals::{SessionRows, is_edit};
-use crate::history::rows::{Activity, BatchOrigin, BatchStatus, CallOutcome, PlanEventKind};
+use crate::history::rows::{Activity, Batch, BatchOrigin, BatchStatus, CallOutcome, PlanEventKind};
 
 /// Longest field, in characters: about 60 words.
 const FIELD: usize = 360;
@@ -29,9 +29,8 @@ pub struct Summary {
 
 /// Fills the fields. `learned` are the texts of the session's memories.
 pub fn summarize(rows: &SessionRows, learned: Vec<String>) -> Summary {
-    let asked = rows.batches.iter().filter(|batch| {
-        matches!(batch.origin, None | Some(BatchOrigin::Human | BatchOrigin::Queued)) && !batch.private
-    });
+    let is_request = |batch: &&Batch| batch.origin.is_none_or(BatchOrigin::is_request) && !batch.private;
+    let asked = rows.batches.iter().filter(is_request);
     let request =
         asked.filter_map(|batch| batch.prompt.as_deref()).map(squeezed).find(|text| !text.starts_with('/'));
     let changed = files(rows, is_edit);
@@ -64,7 +63,8 @@ fn files(rows: &SessionRows, wanted: impl Fn(&Activity) -> bool) -> Vec<String> 
     }
     let mut files: Vec<(String, usize)> = counts.into_iter().collect();
     files.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    files.into_iter().map(|(file, _)| file).collect()
+    // A name of a file is told to an agent: it stays one plain line.
+    files.into_iter().map(|(file, _)| squeezed(&file)).collect()
 }
 
 /// The first of a list, and how many more there are.

@@ -20,7 +20,7 @@ use crate::time::{Millis, Timestamp};
 
 use super::decision::Decision;
 use super::repeats::Repeats;
-use super::request::{Digest, NamedFile, Request, RequestId, Via};
+use super::request::{Digest, NamedFiles, Request, RequestId, Via};
 use states::Cause;
 pub use states::{
     AnswerOutcome, AnswerRefusal, Asked, CallWitness, Closing, OpenRequest, Progress, RequestEffect,
@@ -79,6 +79,18 @@ impl OpenRequests {
         effects
     }
 
+    /// The clock was set back to `now`: what was asked and answered before counts as of then.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        for one in self.sessions.values_mut().flatten() {
+            if one.request.opened_at > now {
+                Arc::make_mut(&mut one.request).opened_at = now;
+            }
+            if let Progress::Sending(at) | Progress::Taken(at) | Progress::Failed(at) = &mut one.progress {
+                *at = (*at).min(now);
+            }
+        }
+    }
+
     /// Checks an answer, without taking it. Gives the request.
     ///
     /// # Errors
@@ -103,7 +115,7 @@ impl OpenRequests {
     }
 
     /// The files that an open request names were looked at. `files`: all of them, as they are now.
-    pub fn note_files(&mut self, id: &RequestId, files: Vec<NamedFile>) {
+    pub fn note_files(&mut self, id: &RequestId, files: NamedFiles) {
         if let Some(one) = self.find(id).filter(|one| one.progress == Progress::Open) {
             Arc::make_mut(&mut one.request).note_files(files);
         }

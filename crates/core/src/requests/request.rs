@@ -108,10 +108,26 @@ pub struct NamedFile {
 pub struct FileState {
     /// Its length in bytes.
     pub length: u64,
-    /// Its last change.
+    /// Its last change. For a long file, as the system notes it: no program can set that time.
     pub modified: Timestamp,
     /// The hash of its content; `None` for a long file.
     pub hash: Option<Digest>,
+}
+
+/// The files that a request names, as a look found them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NamedFiles {
+    /// Those that are compared again before the request is allowed.
+    pub compared: Vec<NamedFile>,
+    /// Files and words that may name files, which are not compared. With invisible characters drawn.
+    pub not_compared: Vec<Arc<str>>,
+}
+
+impl NamedFiles {
+    /// The compared files that differ from an earlier look, and those that are new.
+    pub fn changed_since<'n>(&'n self, before: &'n [NamedFile]) -> impl Iterator<Item = &'n NamedFile> {
+        self.compared.iter().filter(|now| !before.contains(now))
+    }
 }
 
 /// One open request.
@@ -151,25 +167,27 @@ pub struct Request {
     pub opened_at: Timestamp,
     /// The hash of the payload, and of the files after a change.
     pub digest: Digest,
-    /// Files of the project that it names, as they were when it was shown.
-    pub files: Vec<NamedFile>,
+    /// The files that it names, as they were when it was shown; `None` before the first look.
+    pub files: Option<Vec<NamedFile>>,
     /// Those of them that were changed while it was open.
     pub changed: Vec<Arc<str>>,
+    /// See [`NamedFiles::not_compared`].
+    pub not_compared: Vec<Arc<str>>,
 }
 
 impl Request {
     /// Its files were looked at. The first look notes them. After a change it shows that, and what was shown before can be
     /// answered no more.
-    pub(super) fn note_files(&mut self, files: Vec<NamedFile>) {
-        let is_first_look = self.files.is_empty();
-        for (before, now) in self.files.iter().zip(&files) {
-            if before != now && !self.changed.contains(&now.path) {
-                self.changed.push(Arc::clone(&now.path));
+    pub(super) fn note_files(&mut self, now: NamedFiles) {
+        if let Some(before) = &self.files {
+            for file in now.changed_since(before) {
+                if !self.changed.contains(&file.path) {
+                    self.changed.push(Arc::clone(&file.path));
+                }
             }
+            self.digest = Digest::of(format!("{:?} {:?}", self.digest, now.compared).as_bytes());
         }
-        self.files = files;
-        if !is_first_look {
-            self.digest = Digest::of(format!("{:?} {:?}", self.digest, self.files).as_bytes());
-        }
+        self.files = Some(now.compared);
+        self.not_compared = now.not_compared;
     }
 }

@@ -33,7 +33,7 @@ pub fn visible_line(text: &str, limit: usize) -> String {
 
 /// Whether a character changes or hides text without being seen. Ranges: Unicode 17, categories Cc, Cf, Co, Zl, Zp, all of
 /// Zs but the space, and `Default_Ignorable_Code_Point`.
-fn hides(character: char) -> bool {
+pub(crate) fn hides(character: char) -> bool {
     let code = u32::from(character);
     character.is_control()
         || matches!(code,

@@ -1,13 +1,16 @@
 //! Folds the facts of lineage: where a session comes from, where its segments lie, when it was active.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::chain::lineage::{BOUNDARY_LIMIT, BeganBy, CWD_LIMIT, Lineage, SPAN_LIMIT, Segment};
+use crate::history::strip_private;
 use crate::ids::SessionId;
 use crate::session::facts::{keep, one_line};
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{
-    Attachment, Body, CompactBoundary, CompactTrigger, Envelope, System, TitleKind,
+    Attachment, Body, CompactBoundary, CompactTrigger, Envelope, Prompt, System, TitleKind,
 };
 
 /// A gap of activity this long begins a new span.
@@ -66,16 +69,38 @@ impl Ancestry {
         self.revision
     }
 
-    /// Applies one record of the session itself, not of a subagent. `at` is its effective time.
-    pub fn observe(&mut self, envelope: &Envelope<'_>, body: &Body<'_>, at: Option<Timestamp>) {
-        let at = envelope.at.and(at);
+    /// Applies one record of the session itself, not of a subagent. `now` is its effective time.
+    pub fn observe(&mut self, envelope: &Envelope<'_>, body: &Body<'_>, now: Option<Timestamp>) {
+        let at = envelope.at.and(now);
         self.observe_envelope(envelope, at);
         match body {
             Body::Title { kind: TitleKind::Custom, text } => {
                 let changed = keep(&mut self.lineage.custom_title, Some(&one_line(text)));
                 self.changed(changed);
             }
+            Body::Moved { cwd, .. } => {
+                let cwd: Arc<str> = strip_private(cwd).into();
+                let new = push_cwd(&mut self.lineage.cwds, &cwd);
+                let moved = self.lineage.moved_to.replace(Arc::clone(&cwd)) != Some(cwd);
+                self.changed(new || moved);
+            }
+            Body::LeftWorktree => {
+                let left = self.lineage.moved_to.take().is_some();
+                self.changed(left);
+            }
+            Body::ContinuedIn(session) if !self.is_copied(envelope) => {
+                let session = SessionId::new(session);
+                let known = self.lineage.continued_in.as_ref().is_some_and(|(known, _)| *known == session);
+                // The agent may write the record again. Only the first one says when the work went on elsewhere.
+                if !known && session != self.lineage.session {
+                    self.lineage.continued_in = Some((session, now));
+                    self.changed(true);
+                }
+            }
             Body::Prompt(_) | Body::Assistant(_) => {
+                if let Body::Prompt(prompt) = body {
+                    self.observe_prompt(prompt);
+                }
                 (self.turn_seen, self.segment_used, self.summary_expected) = (true, true, false);
             }
             Body::LocalCommand { name: Some(name) } if !self.turn_seen && name == "/clear" => {
@@ -106,6 +131,17 @@ impl Ancestry {
                 self.summary_expected = false;
             }
             _ => {}
+        }
+    }
+
+    fn observe_prompt(&mut self, prompt: &Prompt<'_>) {
+        if let Some((_, since @ Some(_))) = &mut self.lineage.continued_in {
+            *since = None;
+            self.changed(true);
+        }
+        if let Some(other) = prompt.plan_of.as_deref().filter(|_| !self.turn_seen) {
+            self.lineage.plan_of = Some(SessionId::new(other));
+            self.changed(true);
         }
     }
 
@@ -160,13 +196,7 @@ impl Ancestry {
             changed = true;
         }
         if let Some(cwd) = envelope.cwd.as_deref() {
-            let new = !cwd.is_empty()
-                && lineage.cwds.len() < CWD_LIMIT
-                && lineage.cwds.iter().rev().all(|known| **known != *cwd);
-            if new {
-                lineage.cwds.push(cwd.into());
-            }
-            changed |= new;
+            changed |= push_cwd(&mut lineage.cwds, cwd);
         }
         if let Some(at) = at {
             changed |= self.observe_time(envelope, at, own_process_began);
@@ -226,6 +256,14 @@ impl Ancestry {
     fn changed(&mut self, changed: bool) {
         self.revision += u64::from(changed);
     }
+}
+
+fn push_cwd(cwds: &mut Vec<Arc<str>>, cwd: &str) -> bool {
+    let new = !cwd.is_empty() && cwds.len() < CWD_LIMIT && cwds.iter().rev().all(|known| **known != *cwd);
+    if new {
+        cwds.push(cwd.into());
+    }
+    new
 }
 
 fn push_new(sessions: &mut Vec<SessionId>, id: &str) -> bool {

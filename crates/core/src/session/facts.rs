@@ -14,7 +14,7 @@ pub const LINE_LIMIT: usize = 200;
 /// Facts folded from the records; the newest of each wins unless its comment says otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptFacts {
-    /// The first prompt of the user, one line.
+    /// The first prompt of the user, one line. A run that failed has only queued its prompt.
     pub goal: Option<Arc<str>>,
     /// First line of the newest answer.
     pub summary: Option<Arc<str>>,
@@ -26,7 +26,9 @@ pub struct TranscriptFacts {
     pub ai_title: Option<Arc<str>>,
     /// `summary` record; it belongs to the session that contains its `leafUuid`, usually another one.
     pub summary_title: Option<Arc<str>>,
-    /// `gitBranch`.
+    /// `agentName`: the name of a teammate, in each of its records.
+    pub teammate: Option<Arc<str>>,
+    /// `gitBranch`, or the branch of the worktree.
     pub branch: Option<Arc<str>>,
     /// Permission mode, from prompts and from the mode records between them.
     pub permission_mode: Option<Arc<str>>,
@@ -57,13 +59,15 @@ pub struct TranscriptFacts {
 }
 
 impl TranscriptFacts {
-    /// The strongest title known. The summary record comes last because it usually titles another session.
+    /// The strongest title known. What a person asked for says more than a teammate's name. The summary record comes
+    /// last because it usually titles another session.
     pub fn title(&self) -> Option<&Arc<str>> {
         self.custom_title
             .as_ref()
             .or(self.agent_name.as_ref())
             .or(self.ai_title.as_ref())
             .or(self.goal.as_ref())
+            .or(self.teammate.as_ref())
             .or(self.summary_title.as_ref())
     }
 

@@ -229,9 +229,9 @@ impl SessionFold {
         &self.facts
     }
 
-    /// The folder the session was launched in.
+    /// The folder that the client moved the session to, else the one it was launched in.
     pub fn cwd(&self) -> Option<&Arc<str>> {
-        self.lineage().cwds.first()
+        self.lineage().cwd()
     }
 
     /// Clears the targets of open calls, because the user may exclude them. Returns whether any target was set.

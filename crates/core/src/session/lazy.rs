@@ -118,7 +118,7 @@ impl LazyFold {
 
     /// [`SessionFold::cwd`].
     pub fn cwd(&self) -> Option<&Arc<str>> {
-        self.lineage().cwds.first()
+        self.lineage().cwd()
     }
 
     /// How many requests its transcript holds.

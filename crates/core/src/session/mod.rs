@@ -1,7 +1,7 @@
 //! One session: the machine of the turn, and all other facts that are folded from its records.
 //!
 //! [`SessionFold`] is the entry point. `machine` holds the source document's four states. `turn` holds the facts
-//! that the machine reads, and says when silence ends a state; `words` describes why a state holds. `pending` holds
+//! that the machine reads, and says when silence ends a state; `describe_state` describes why a state holds. `pending` holds
 //! the tool calls without a result, `background` the work that goes on after a turn, [`facts`] what a row shows,
 //! and `ancestry` the facts for the chain resolver. [`subagent`] folds a subagent's own file, [`usage`] counts
 //! tokens, and `id_set` knows which records were applied. [`snapshot`] carries a fold over a restart, and
@@ -17,7 +17,7 @@ pub mod fold;
 pub(crate) mod id_set;
 pub mod lazy;
 mod machine;
-mod pending;
+pub(crate) mod pending;
 mod record_data;
 mod shown;
 pub mod snapshot;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::roster::row::PendingTool;
+use crate::session::id_set::text_hash;
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
 
@@ -89,10 +90,15 @@ struct Call {
     ask: Ask,
 }
 
+/// Limit of results that came before their calls. Parallel calls are written in any order, milliseconds apart.
+const EARLY_LIMIT: usize = 32;
+
 /// The calls without a result, oldest first. A handful at most, so a list beats a map.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PendingTools {
     calls: Vec<Call>,
+    /// Hashes of the ids of results whose calls have not come yet.
+    early: Vec<u64>,
     /// The newest sign that a tool really runs. Before it no call waited for permission.
     heartbeat: Option<Timestamp>,
     /// The permission mode.
@@ -102,7 +108,7 @@ pub struct PendingTools {
 impl PendingTools {
     /// Notes a call.
     pub fn call(&mut self, id: &str, tool: &str, target: &str, background: bool, since: Timestamp) {
-        if self.calls.iter().any(|call| &*call.shown.id == id) {
+        if self.calls.iter().any(|call| &*call.shown.id == id) || self.take_early(id) {
             return;
         }
         if self.calls.len() == LIMIT {
@@ -114,13 +120,30 @@ impl PendingTools {
         });
     }
 
-    /// Removes the call with this id, and no other; `false` if it was not there.
+    /// Removes the call with this id, and no other; `false` if it was not there. A call that comes later is closed
+    /// then.
     pub fn answer(&mut self, id: &str) -> bool {
         let found = self.calls.iter().position(|call| &*call.shown.id == id);
-        if let Some(at) = found {
-            self.calls.remove(at);
+        match found {
+            Some(at) => drop(self.calls.remove(at)),
+            None if id.is_empty() => {}
+            None => {
+                if self.early.len() == EARLY_LIMIT {
+                    self.early.remove(0);
+                }
+                self.early.push(text_hash(id));
+            }
         }
         found.is_some()
+    }
+
+    fn take_early(&mut self, id: &str) -> bool {
+        if self.early.is_empty() {
+            return false;
+        }
+        let (hash, before) = (text_hash(id), self.early.len());
+        self.early.retain(|early| *early != hash);
+        self.early.len() < before
     }
 
     /// A tool gave a sign of life.
@@ -139,6 +162,7 @@ impl PendingTools {
     /// Forgets all calls: no result is expected any more.
     pub fn clear(&mut self) {
         self.calls.clear();
+        self.early.clear();
     }
 
     /// Forgets the calls made at or before `at`: the process that made them is gone.

@@ -14,6 +14,15 @@ use crate::session::usage::{RequestKey, RequestLedger};
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Block, Body, Record, System};
 
+/// Whether the transcript of the subagent with this id begins with nearly all records of its session, with the same
+/// requests. Such a subagent makes a compaction, suggests a prompt, or answers a question by `/btw`.
+pub fn copies_parent(agent: &str) -> bool {
+    ["acompact", "aprompt_suggestion", SIDE_QUESTION].iter().any(|worker| agent.starts_with(worker))
+}
+
+/// How the id of a worker begins that answers `/btw`.
+pub const SIDE_QUESTION: &str = "aside_question";
+
 /// One subagent. Its records never move the parent's turn. They show whether it still runs, and its tokens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SubagentFold {
@@ -73,15 +82,18 @@ impl SubagentFold {
                 self.turn_over = ends_turn(answer);
             }
             Body::ToolResults(results) => {
+                let mut ours = false;
                 for result in results {
-                    self.pending.answer(&result.id);
+                    ours |= self.pending.answer(&result.id);
                 }
-                self.turn_over = false;
+                // The result of a call that was open when the turn ended begins no new turn.
+                self.turn_over &= !ours;
             }
             Body::Prompt(_) | Body::Progress => self.turn_over = false,
-            Body::Interrupt { .. } | Body::ApiError { .. } | Body::System(System::TurnDuration { .. }) => {
-                self.turn_over = true;
-            }
+            Body::Interrupt { .. }
+            | Body::ApiError { .. }
+            | Body::System(System::TurnDuration { .. })
+            | Body::Attachment(Attachment::TurnEnd) => self.turn_over = true,
             _ => return,
         }
         if self.turn_over {
@@ -125,9 +137,9 @@ impl SubagentFold {
         self.parent.as_ref()
     }
 
-    /// Whether its transcript is a copy of its parent's, with the same requests: a compaction worker.
+    /// [`copies_parent`] for its id.
     pub fn copies_parent(&self) -> bool {
-        self.agent.starts_with("acompact")
+        copies_parent(&self.agent)
     }
 
     /// Its calls without a result, oldest first. If the agent asks the user for a subagent, it is for one of

@@ -6,7 +6,7 @@ use super::json::Raw;
 use crate::history::private::removable_prefix;
 
 /// A text that may have been cut.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Bounded {
     pub text: String,
     /// Its end is missing, and an ellipsis stands for it.

@@ -1,7 +1,7 @@
 //! Slash commands, `!` lines and their output, without the agent's tags.
 
 use super::bounded_text::without_escapes;
-use super::user::{command_name, tagged};
+use super::user::{command_name, tagged, unknown_command};
 
 /// One part of a command's record.
 pub(super) enum CommandPart {
@@ -19,6 +19,9 @@ pub(super) fn command_parts(text: &str) -> Vec<CommandPart> {
     }
     if let Some(input) = tagged(text, "bash-input") {
         return vec![CommandPart::Command(format!("! {}", input.trim()))];
+    }
+    if let Some(refusal) = unknown_command(text) {
+        return vec![CommandPart::Output(refusal.to_owned())];
     }
     ["local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"]
         .into_iter()

@@ -75,6 +75,8 @@ pub struct ToolCall {
     pub input: String,
     /// It was cut.
     pub input_cut: bool,
+    /// It names an excluded path, so input and output are left out.
+    pub left_out: bool,
     /// How it ended.
     pub outcome: Outcome,
     /// The result as text, cut at [`PAYLOAD_LIMIT`](super::timeline::PAYLOAD_LIMIT).

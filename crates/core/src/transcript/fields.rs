@@ -65,6 +65,9 @@ pub(super) struct Fields<'a> {
     pub custom_title: Raw<'a>,
     pub pr_number: Raw<'a>,
     pub pr_url: Raw<'a>,
+    pub relocated_cwd: Raw<'a>,
+    pub worktree: Raw<'a>,
+    pub continued_in: Raw<'a>,
 }
 
 /// `message`.
@@ -137,6 +140,8 @@ pub(super) struct ToolUseResult<'a> {
 pub(super) struct RawAttachment<'a> {
     pub kind: Raw<'a>,
     pub prompt: Raw<'a>,
+    pub origin: Raw<'a>,
+    pub mode: Raw<'a>,
     pub hook_name: Raw<'a>,
     pub plan_path: Raw<'a>,
 }
@@ -211,6 +216,9 @@ impl<'a> Fields<'a> {
             "customTitle" => &mut self.custom_title,
             "prNumber" => &mut self.pr_number,
             "prUrl" => &mut self.pr_url,
+            "relocatedCwd" => &mut self.relocated_cwd,
+            "worktreeSession" => &mut self.worktree,
+            "continuedInSessionId" => &mut self.continued_in,
             _ => return None,
         })
     }
@@ -330,6 +338,8 @@ impl<'a> RawAttachment<'a> {
             match key {
                 "type" => self.kind = value,
                 "prompt" => self.prompt = value,
+                "origin" => self.origin = value,
+                "commandMode" => self.mode = value,
                 "hookName" => self.hook_name = value,
                 "planFilePath" => self.plan_path = value,
                 _ => {}

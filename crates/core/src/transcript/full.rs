@@ -8,9 +8,11 @@ use std::borrow::Cow;
 use super::commands::{CommandPart, command_parts};
 use super::fields::{Content, Fields, RawBlock};
 use super::json::{Raw, each_string, unescape_onto};
-use super::record::Prompt;
+use super::prompt_source::{is_typed, queued_origin};
+use super::record::{Prompt, PromptOrigin};
 use super::target;
-use super::user::{content_text, joined_text, prompt_words, tagged};
+use super::user::{prompt_words, tagged};
+use super::words::{content_text, joined_text};
 use crate::history::private::rest_closes_block;
 
 /// The payloads of one record.
@@ -51,15 +53,21 @@ impl<'r, 'a> Full<'r, 'a> {
         prompt_words(self.0, prompt, limit)
     }
 
-    /// The text of a prompt that was taken out of the queue, and whether it is the notice of an ended task.
-    pub fn queued_prompt(self, limit: usize) -> (String, bool) {
+    /// The text of a prompt that was taken out of the queue, and its origin if the user did not put it there.
+    pub fn queued_prompt(self, limit: usize) -> (String, Option<PromptOrigin>) {
         let text = joined_text(self.0.attached.prompt, limit);
+        let origin = queued_origin(self.0, &text);
         match tagged(&text, "summary") {
-            Some(summary) if text.trim_start().starts_with("<task-notification>") => {
-                (summary.trim().to_owned(), true)
+            Some(summary) if origin == Some(PromptOrigin::TaskNotification) => {
+                (summary.trim().to_owned(), origin)
             }
-            _ => (text.into_owned(), false),
+            _ => (text.into_owned(), origin),
         }
+    }
+
+    /// Whether a person typed the prompt, as far as its record shows.
+    pub fn is_typed(self) -> bool {
+        is_typed(self.0)
     }
 
     /// The text of the message: its string, or its text blocks.

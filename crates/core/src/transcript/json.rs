@@ -13,10 +13,9 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use crate::byte_block::Block;
-use crate::history::private::rest_closes_block;
 
 pub(crate) use strings::each_keyed_string;
-pub(super) use strings::each_string;
+pub(super) use strings::{each_string, head};
 
 /// One value, not yet decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,14 +36,6 @@ impl<'a> Raw<'a> {
     pub(crate) fn text(self, limit: usize) -> Option<Cow<'a, str>> {
         match self {
             Self::Str(raw) => Some(unescape(raw, limit)),
-            _ => None,
-        }
-    }
-
-    /// The same, but empty if the part that is cut off shows that the beginning is private.
-    pub(crate) fn head(self, limit: usize) -> Option<Cow<'a, str>> {
-        match self {
-            Self::Str(raw) => Some(head(raw, limit)),
             _ => None,
         }
     }
@@ -138,6 +129,14 @@ impl<'a> Cursor<'a> {
     /// The text from here to the position of `later`.
     pub(super) fn until(&self, later: &Self) -> &'a str {
         self.text.get(self.at..later.at).unwrap_or_default()
+    }
+
+    /// The same text behind its next run of zero bytes, if there is one.
+    pub(super) fn after_zeros(mut self) -> Option<Self> {
+        let rest = &self.text.as_bytes()[self.at..];
+        let zero = memchr(0, rest)?;
+        self.at += zero + rest[zero..].iter().take_while(|byte| **byte == 0).count();
+        Some(self)
     }
 
     #[inline]
@@ -319,13 +318,6 @@ pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
     let mut out = String::with_capacity(raw.len().min(limit));
     unescape_onto(&mut out, raw, limit);
     Cow::Owned(out)
-}
-
-/// Decodes the beginning of the text between quotes. The result is empty if the part that is cut off shows that the
-/// beginning is private.
-pub(super) fn head(raw: &str, limit: usize) -> Cow<'_, str> {
-    let (kept, rest) = raw.split_at(raw.floor_char_boundary(limit));
-    if rest_closes_block(kept, rest) { Cow::Borrowed("") } else { unescape(raw, limit) }
 }
 
 /// Decodes onto the end of `out`, at most `room` bytes; returns how many bytes of `raw` were left out.

@@ -1,5 +1,6 @@
 //! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
 
+mod attached;
 pub(crate) mod bounded_text;
 mod commands;
 mod entry;
@@ -8,7 +9,9 @@ pub mod full;
 pub(crate) mod json;
 pub mod line_splitter;
 pub mod parse;
+pub(crate) mod prompt_source;
 pub mod record;
 pub(crate) mod target;
 pub mod timeline;
 pub(crate) mod user;
+mod words;

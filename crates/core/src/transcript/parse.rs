@@ -1,15 +1,14 @@
 //! Parses one line of a transcript into records. Unreadable parts become counted problems.
 
-use std::borrow::Cow;
-
-use super::fields::{Content, Fields, RawAttachment, RawBlock};
+use super::attached::{attachment, session_start};
+use super::fields::{Content, Fields, RawBlock};
 use super::full::Full;
 use super::json::{Cursor, Raw};
 use super::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Envelope, QueueOperation, Record,
     StopReason, System, TEXT_LIMIT, TitleKind, Usage,
 };
-use super::{target, user};
+use super::{target, user, words};
 use crate::ids::RecordId;
 use crate::problem::ProblemKind;
 use crate::time::Timestamp;
@@ -90,10 +89,17 @@ pub(super) fn read_line(line: &[u8], sink: &mut dyn FnMut(&Fields<'_>)) -> LineR
 fn read_objects(text: &str, report: &mut LineReport, sink: &mut dyn FnMut(&Fields<'_>)) {
     let mut cursor = Cursor::new(text.strip_prefix('\u{feff}').unwrap_or(text));
     while cursor.peek().is_some() {
+        let rest = cursor.clone();
         let mut fields = Fields::default();
         if fields.read(&mut cursor).is_none() {
             report.malformed = true;
-            return;
+            // A file system leaves zeros where data was lost in a crash. JSON has none, so what follows is a record
+            // of its own.
+            match rest.after_zeros() {
+                Some(next) => cursor = next,
+                None => return,
+            }
+            continue;
         }
         report.records += 1;
         if report.unknown_type.is_none() && !is_known(fields.kind) {
@@ -120,6 +126,9 @@ pub(super) enum RecordKind {
     PermissionMode,
     LastPrompt,
     PullRequest,
+    Relocated,
+    Worktree,
+    ContinuedIn,
     Irrelevant,
 }
 
@@ -139,6 +148,9 @@ impl RecordKind {
             "permission-mode" => Self::PermissionMode,
             "last-prompt" => Self::LastPrompt,
             "pr-link" => Self::PullRequest,
+            "relocated" => Self::Relocated,
+            "worktree-state" => Self::Worktree,
+            "continued-in" => Self::ContinuedIn,
             // `api-request-blob` has a `message` and is no turn.
             "file-history-snapshot"
             | "file-history-delta"
@@ -151,7 +163,11 @@ impl RecordKind {
             | "mode"
             | "bridge-session"
             | "frame-link"
-            | "fork-context-ref" => Self::Irrelevant,
+            | "fork-context-ref"
+            | "agent-color"
+            | "agent-setting"
+            | "artifact-comment-monitor"
+            | "artifact-autoreact-ledger" => Self::Irrelevant,
             _ => return None,
         })
     }
@@ -173,6 +189,7 @@ fn envelope<'a>(f: &Fields<'a>) -> Envelope<'a> {
         branch: f.branch.whole(),
         version: f.version.whole(),
         entrypoint: f.entrypoint.whole(),
+        agent_name: f.agent_name.whole(),
         agent_id: f.agent_id.whole(),
         sidechain: f.sidechain.is_true(),
         meta: f.meta.is_true(),
@@ -207,15 +224,29 @@ fn body<'a>(f: &Fields<'a>) -> Body<'a> {
             (Some(number), Some(url)) => Body::PullRequest { number, url },
             _ => Body::Irrelevant,
         },
+        RecordKind::Relocated => moved(f.relocated_cwd, Raw::Absent).unwrap_or(Body::Irrelevant),
+        RecordKind::Worktree => {
+            let worktree = |key| f.worktree.get(key);
+            moved(worktree("worktreePath"), worktree("worktreeBranch")).unwrap_or(Body::LeftWorktree)
+        }
+        RecordKind::ContinuedIn => match f.continued_in.whole().filter(|id| !id.is_empty()) {
+            Some(session) => Body::ContinuedIn(session),
+            None => Body::Irrelevant,
+        },
         RecordKind::Irrelevant => Body::Irrelevant,
     }
+}
+
+fn moved<'a>(cwd: Raw<'a>, branch: Raw<'a>) -> Option<Body<'a>> {
+    let cwd = cwd.whole().filter(|cwd| !cwd.is_empty())?;
+    Some(Body::Moved { cwd, branch: branch.whole() })
 }
 
 fn api_error<'a>(f: &Fields<'a>) -> Body<'a> {
     Body::ApiError {
         kind: f.error.whole(),
         status: status(f.error_status),
-        text: user::content_text(&f.message.content, TEXT_LIMIT),
+        text: words::content_text(&f.message.content, TEXT_LIMIT),
     }
 }
 
@@ -336,26 +367,9 @@ fn compact_boundary(metadata: Raw<'_>) -> CompactBoundary {
     boundary
 }
 
-fn attachment<'a>(attached: &RawAttachment<'a>) -> Attachment<'a> {
-    if attached.kind.word() == Some("queued_command") {
-        return Attachment::QueuedCommand { text: user::joined_text(attached.prompt, TEXT_LIMIT) };
-    }
-    match session_start(attached) {
-        Some(source) => Attachment::SessionStart { source },
-        None => Attachment::Other,
-    }
-}
-
-/// The source of a SessionStart hook, from `hookName` `SessionStart:clear`.
-///
-/// The outcome of the hook does not matter: its name alone gives the kind of start.
-fn session_start<'a>(attached: &RawAttachment<'a>) -> Option<Cow<'a, str>> {
-    attached.hook_name.word()?.strip_prefix("SessionStart:").map(Cow::Borrowed)
-}
-
 fn queue<'a>(f: &Fields<'a>) -> QueueOperation<'a> {
     match f.operation.word() {
-        Some("enqueue") => QueueOperation::Enqueue { text: user::joined_text(f.content, TEXT_LIMIT) },
+        Some("enqueue") => QueueOperation::Enqueue { text: words::joined_text(f.content, TEXT_LIMIT) },
         Some("dequeue") => QueueOperation::Dequeue,
         Some("remove") => QueueOperation::Remove,
         Some("popAll") => QueueOperation::PopAll,

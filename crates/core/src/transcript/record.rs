@@ -40,6 +40,8 @@ pub struct Envelope<'a> {
     pub version: Option<Cow<'a, str>>,
     /// `entrypoint`: `cli`, `sdk-cli`, …; an open set.
     pub entrypoint: Option<Cow<'a, str>>,
+    /// `agentName`: a teammate's name.
+    pub agent_name: Option<Cow<'a, str>>,
     /// `agentId`, on a subagent's records.
     pub agent_id: Option<Cow<'a, str>>,
     /// `isSidechain`: a subagent's record, also when it stands in the main file (1.0.x).
@@ -106,6 +108,17 @@ pub enum Body<'a> {
         /// `prUrl`.
         url: Cow<'a, str>,
     },
+    /// `relocated`, and `worktree-state` with a worktree: the client moved the session, and where it can, its file.
+    Moved {
+        /// `relocatedCwd` or `worktreePath`.
+        cwd: Cow<'a, str>,
+        /// `worktreeBranch`.
+        branch: Option<Cow<'a, str>>,
+    },
+    /// `worktree-state` without a worktree: the session is back in the folder of its records.
+    LeftWorktree,
+    /// `continued-in`: the work goes on in the session of this id, `continuedInSessionId` (client 2.1.332).
+    ContinuedIn(Cow<'a, str>),
     /// A known type without facts about state, lineage, title or usage.
     Irrelevant,
     /// A type that this program does not know. Counted, never an error.
@@ -123,6 +136,7 @@ impl Body<'_> {
             Self::Progress | Self::PermissionMode(_) | Self::LastPrompt(_) | Self::PullRequest { .. } => {
                 false
             }
+            Self::Moved { .. } | Self::LeftWorktree | Self::ContinuedIn(_) => false,
             Self::Irrelevant | Self::Unknown(_) => false,
         }
     }
@@ -142,6 +156,8 @@ pub struct Prompt<'a> {
     pub permission_mode: Option<Cow<'a, str>>,
     /// For [`PromptOrigin::TaskNotification`]: the task or agent that has ended.
     pub task_id: Option<Cow<'a, str>>,
+    /// `planContent` and the file that the prompt names: the session whose plan this one carries out.
+    pub plan_of: Option<Cow<'a, str>>,
 }
 
 /// The source of a prompt.
@@ -164,6 +180,8 @@ pub struct ToolResult<'a> {
     pub is_error: bool,
     /// Why the call was refused, if it was.
     pub denied: Option<Denial>,
+    /// Only the result's text says that it was refused. A tool that returns text of others can write the same.
+    pub denied_by_text: bool,
     /// `toolUseResult.backgroundTaskId`: the command goes on in the background.
     pub background_task: Option<Cow<'a, str>>,
     /// `toolUseResult.status == "async_launched"`: the subagent of this id goes on by itself.
@@ -232,6 +250,14 @@ impl Usage {
     /// No request uses more tokens of one kind. A greater count was written by mistake and is cut to this. So a sum
     /// over two billion requests still fits 63 bits.
     pub const MAX_TOKENS: u64 = u32::MAX as u64;
+
+    /// Adds the counts of another request.
+    pub fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+    }
 
     /// Whether a count was cut to [`Usage::MAX_TOKENS`]. No correct count comes near it.
     pub fn was_cut(&self) -> bool {
@@ -328,6 +354,8 @@ pub enum Attachment<'a> {
         /// `startup`, `resume`, `clear`, `compact`, `fork`.
         source: Cow<'a, str>,
     },
+    /// `structured_output`, `max_turns_reached`, `hook_stopped_continuation`: the turn is over, and no answer follows.
+    TurnEnd,
     /// Any other.
     Other,
 }

@@ -1,16 +1,20 @@
 //! Reads a transcript in full, on demand: the timeline that the user sees in an open session.
 //!
 //! Entries stand in file order; a tool's result joins its call. A record that a client wrote twice counts once.
-//! Texts are owned and bounded, so a builder never holds a payload of many megabytes.
+//! Texts are owned and bounded, so a builder never holds a payload of many megabytes. Private text and excluded paths are left
+//! out.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::bounded_text::{Bounded, cut, ellipsis, json_text, result_text, span};
+mod leave_out;
+
+use super::bounded_text::{Bounded, cut, ellipsis, result_text, span};
 use super::commands::{CommandPart, command_parts};
 pub use super::entry::{Entry, Origin, Outcome, ToolCall, What};
 use super::fields::{Content, Fields};
+use super::full::Full;
 use super::json::Raw;
 use super::parse::{LineReport, read_line, record};
 use super::record::{
@@ -18,9 +22,13 @@ use super::record::{
     ToolResult,
 };
 use super::target;
-use super::user::{content_text, joined_text, prompt_words, tagged, was_stopped};
+use super::user::{prompt_words, was_stopped};
+use super::words::{content_text, joined_text};
+use crate::history::Exclude;
 use crate::ids::RecordId;
 use crate::time::Timestamp;
+pub use leave_out::EXCLUDED;
+use leave_out::{LeaveOut, input_text, public};
 
 /// Longest text of a prompt, an answer or a thought, in bytes.
 pub const TEXT_LIMIT: usize = 256 * 1024;
@@ -49,12 +57,13 @@ pub struct TimelineBuilder {
     early_results: HashMap<String, PendingResult>,
     /// A boundary came, and its summary has not come yet.
     awaiting_summary: bool,
+    leave_out: LeaveOut,
 }
 
 impl TimelineBuilder {
-    /// An empty timeline.
-    pub fn new() -> Self {
-        Self::default()
+    /// An empty timeline, which leaves out what these rules name.
+    pub fn new(exclude: Exclude) -> Self {
+        Self { leave_out: LeaveOut::new(exclude), ..Self::default() }
     }
 
     /// Takes the next line, which begins at `offset` of its file.
@@ -74,6 +83,10 @@ impl TimelineBuilder {
 
     fn push(&mut self, offset: u64, f: &Fields<'_>) {
         let Record { envelope, body } = record(f);
+        if self.leave_out.everything_from(envelope.cwd.as_deref()) {
+            self.entries.clear();
+            return;
+        }
         if envelope.uuid.is_some_and(|uuid| !self.seen.insert(uuid)) {
             return;
         }
@@ -112,6 +125,7 @@ impl TimelineBuilder {
     }
 
     fn add(&mut self, place: &RecordPlace<'_>, what: What) {
+        let Some(what) = public(what) else { return };
         self.entries.push(Entry {
             offset: place.offset,
             uuid: place.envelope.uuid,
@@ -144,13 +158,18 @@ impl TimelineBuilder {
                 }
                 Some("tool_use") => {
                     let tool = block.name.whole().unwrap_or_default();
-                    let input = json_text(block.input, PAYLOAD_LIMIT);
+                    let left_out = self.leave_out.call(&tool, block.input);
+                    let (target, input) = match left_out {
+                        true => (EXCLUDED.into(), Bounded::default()),
+                        false => (target::of(&tool, block.input), input_text(block.input, PAYLOAD_LIMIT)),
+                    };
                     let mut call = ToolCall {
                         id: block.id.whole().unwrap_or_default().into_owned(),
-                        target: target::of(&tool, block.input).into_owned(),
+                        target: target.into_owned(),
                         tool: tool.into_owned(),
                         input: input.text,
                         input_cut: input.cut,
+                        left_out,
                         outcome: Outcome::Pending,
                         output: None,
                         output_cut: false,
@@ -159,7 +178,7 @@ impl TimelineBuilder {
                         agent: None,
                     };
                     match self.early_results.remove(&call.id) {
-                        Some(result) => join(&mut call, place.envelope.at, result),
+                        Some(result) => join(&mut call, place.envelope.at, result, &self.leave_out),
                         None => {
                             self.open_calls.insert(call.id.clone(), self.entries.len());
                         }
@@ -201,7 +220,9 @@ impl TimelineBuilder {
             };
             let call = self.open_calls.remove(result.id.as_ref()).and_then(|at| self.entries.get_mut(at));
             match call {
-                Some(Entry { what: What::Tool(call), at: called, .. }) => join(call, *called, finished),
+                Some(Entry { what: What::Tool(call), at: called, .. }) => {
+                    join(call, *called, finished, &self.leave_out);
+                }
                 _ => {
                     self.early_results.insert(result.id.clone().into_owned(), finished);
                 }
@@ -212,8 +233,11 @@ impl TimelineBuilder {
     fn command(&mut self, place: &RecordPlace<'_>, text: &str) {
         for part in command_parts(text) {
             match part {
-                CommandPart::Command(typed) => self.add(place, What::Command(typed)),
-                CommandPart::Output(output) => self.note(place, output),
+                CommandPart::Command(typed) if !self.leave_out.typed(&typed) => {
+                    self.add(place, What::Command(typed));
+                }
+                CommandPart::Output(output) if !self.leave_out.printed(&output) => self.note(place, output),
+                CommandPart::Command(_) | CommandPart::Output(_) => {}
             }
         }
     }
@@ -250,19 +274,22 @@ impl TimelineBuilder {
                 self.command(place, &joined_text(f.content, PAYLOAD_LIMIT));
             }
             System::AwaySummary | System::Other(_) if !place.envelope.meta => {
-                self.note(place, joined_text(f.content, PAYLOAD_LIMIT).trim());
+                let text = joined_text(f.content, PAYLOAD_LIMIT);
+                if *system == System::AwaySummary || !self.leave_out.printed(&text) {
+                    self.note(place, text.trim());
+                }
             }
             _ => {}
         }
     }
 
     fn queued(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>) {
-        let text = joined_text(f.attached.prompt, TEXT_LIMIT + 4);
-        let (text, origin) = match tagged(&text, "summary") {
-            Some(summary) if text.trim_start().starts_with("<task-notification>") => {
-                (summary.trim().to_owned(), Origin::TaskNotification)
-            }
-            _ => (ellipsis(text, TEXT_LIMIT), Origin::Queued),
+        let (text, origin) = Full::new(f).queued_prompt(TEXT_LIMIT + 4);
+        let text = ellipsis(Cow::Owned(text), TEXT_LIMIT);
+        let origin = match origin {
+            Some(PromptOrigin::TaskNotification) => Origin::TaskNotification,
+            Some(PromptOrigin::Peer) => Origin::Peer,
+            Some(PromptOrigin::Human) | None => Origin::Queued,
         };
         self.add(place, What::Prompt { text, origin });
     }
@@ -286,10 +313,10 @@ impl RecordPlace<'_> {
     }
 }
 
-fn join(call: &mut ToolCall, called: Option<Timestamp>, result: PendingResult) {
+fn join(call: &mut ToolCall, called: Option<Timestamp>, result: PendingResult, leave_out: &LeaveOut) {
     call.outcome = result.outcome;
-    call.output = Some(result.output.text);
-    call.output_cut = result.output.cut;
+    call.output = leave_out.output(call, &result.output.text);
+    call.output_cut = call.output.is_some() && result.output.cut;
     call.duration = called.zip(result.at).map(|(called, ended)| ended.since(called));
     call.result_offset = Some(result.offset);
     call.agent = result.agent;

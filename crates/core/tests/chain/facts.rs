@@ -170,7 +170,7 @@ impl World {
     /// The registry showed that the process `pid` changed its session.
     pub fn moved(mut self, pid: u32, from: &str, to: &str, secs: i64) -> Self {
         let instance = Instance { pid, proc_start: Some(Arc::from("1")) };
-        self.moves.push(RegistryMove { instance, from: id(from), to: id(to), at: at(secs) });
+        self.moves.push(RegistryMove { instance, from: id(from), to: id(to), at: at(secs), parked: false });
         self
     }
 

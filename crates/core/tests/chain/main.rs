@@ -11,5 +11,6 @@ mod forks;
 mod hooks;
 mod in_process;
 mod manual_links;
+mod named_links;
 mod properties;
 mod recorded;

@@ -29,8 +29,17 @@ fn any_lineage() -> impl Strategy<Value = Lineage> {
     let spans = vec((0i64..400, 0i64..60), 0..3);
     let origins = (vec(0..NAMES, 0..3), any::<bool>(), of(0..NAMES), vec(0..NAMES, 0..2));
     let shape = (of(prop_oneof![Just(BeganBy::Clear), Just(BeganBy::Fork)]), 0..NAMES, vec(1i64..300, 0..3));
-    (0..NAMES - 2, spans, origins, shape, of(0i64..400), 0..2usize).prop_map(
-        |(n, spans, (process, own, forked, foreign), (began_by, first, boundaries), own_start, cwd)| {
+    let named = (of((0..NAMES, of(0i64..400))), of(0..NAMES));
+    (0..NAMES - 2, spans, origins, shape, of(0i64..400), 0..2usize, named).prop_map(
+        |(
+            n,
+            spans,
+            (process, own, forked, foreign),
+            (began_by, first, boundaries),
+            own_start,
+            cwd,
+            named,
+        )| {
             let spans: Vec<_> = spans.into_iter().map(|(a, len)| (a, a + len)).collect();
             let mut lineage = session(&name(n), &spans).compacted(&boundaries);
             lineage.0.process_sessions = ids(process);
@@ -43,13 +52,15 @@ fn any_lineage() -> impl Strategy<Value = Lineage> {
             lineage.0.first_record =
                 Some(record(&format!("first record of {}", if first < 3 { first } else { n + 100 })));
             lineage.0.cwds = vec![Arc::from(["/repo", "/other"][cwd])];
+            lineage.0.continued_in = named.0.map(|(to, since)| (id(&name(to)), since.map(at)));
+            lineage.0.plan_of = named.1.map(|n| id(&name(n)));
             lineage.0
         },
     )
 }
 
 pub fn any_world() -> impl Strategy<Value = World> {
-    let moves = vec((0..NAMES, 0..NAMES, 0i64..400), 0..5);
+    let moves = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..5);
     let moves = (moves, vec((0..NAMES, 0..NAMES, 0i64..400, 0..4usize), 0..5));
     let markers = vec((0..NAMES, 0i64..400, 0..2usize), 0..5);
     let manual = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..3);
@@ -59,11 +70,12 @@ pub fn any_world() -> impl Strategy<Value = World> {
             lineages,
             moves: moves
                 .into_iter()
-                .map(|(from, to, secs)| RegistryMove {
+                .map(|(from, to, secs, parked)| RegistryMove {
                     instance: Instance { pid: 7, proc_start: None },
                     from: id(&name(from)),
                     to: id(&name(to)),
                     at: at(secs),
+                    parked,
                 })
                 .collect(),
             hook_moves: hooks
@@ -263,6 +275,8 @@ proptest! {
                 process_sessions: Vec::new(),
                 forked_from: None,
                 foreign_sessions: Vec::new(),
+                continued_in: None,
+                plan_of: None,
                 custom_title: Some(Arc::from("the same title")),
                 cwds: own.cwds,
                 ..lineage.clone()

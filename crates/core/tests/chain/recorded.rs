@@ -48,7 +48,7 @@ fn recorded(recording: &str, until: i64) -> World {
                 if let Some(from) = on.insert(pid, to.clone()).filter(|from| *from != to) {
                     let at = Timestamp::parse(BEGAN).expect("a time") + Millis(ms);
                     let instance = Instance { pid: u32::try_from(pid).expect("small"), proc_start: None };
-                    world.moves.push(RegistryMove { instance, from, to, at });
+                    world.moves.push(RegistryMove { instance, from, to, at, parked: false });
                 }
             }
             Some("remove") => on.clear(),

@@ -98,13 +98,121 @@ fn prompts_are_stored_without_the_clients_wrappers() {
         r#"{"type":"user","uuid":"m","isMeta":true,"message":{"content":"for the model"}}"#.to_owned(),
     ]);
     let model = rows(&text);
-    assert_eq!(model.texts_of(Role::Prompt), ["/review the tests", "fix it", "\nplain words", "and tests"]);
+    assert_eq!(model.texts_of(Role::Prompt), ["/review the tests", "fix it", "plain words", "and tests"]);
     assert_eq!(model.texts_of(Role::Notice), ["It ended"]);
     assert_eq!(model.texts_of(Role::Command), ["! ls", "a.rs"]);
     assert_eq!(model.batch("plain words").origin, Some(BatchOrigin::Human));
     assert_eq!(model.batch("and tests").origin, Some(BatchOrigin::Queued));
     assert_eq!(model.batch("It ended").origin, Some(BatchOrigin::TaskNotification));
     assert_eq!(model.batches.len(), 5);
+}
+
+/// A prompt with more fields.
+fn prompt_with(fields: &str) -> String {
+    user(1, 0, "\"remember: x\"").replacen('{', &format!("{{{fields},"), 1)
+}
+
+#[test]
+fn a_prompt_that_no_person_typed_has_another_origin() {
+    let queued = |fields: &str, text: &str| {
+        format!(
+            r#"{{"type":"attachment","uuid":"q","timestamp":"2026-11-20T15:00:05.000Z","attachment":{{"type":"queued_command"{fields},"prompt":"{text}"}}}}"#
+        )
+    };
+    let program = Some(BatchOrigin::Program);
+    for (line, want) in [
+        (prompt_with(r#""version":"2.0.15""#), Some(BatchOrigin::Human)),
+        (prompt_with(r#""promptSource":"typed","origin":{"kind":"human"}"#), Some(BatchOrigin::Human)),
+        (prompt_with(r#""promptSource":"queued""#), Some(BatchOrigin::Human)),
+        (prompt_with(r#""promptSource":"sdk","entrypoint":"claude-vscode""#), Some(BatchOrigin::Human)),
+        (prompt_with(r#""promptSource":"sdk","entrypoint":"sdk-cli""#), program),
+        (prompt_with(r#""promptSource":"sdk""#), program),
+        (prompt_with(r#""promptSource":"system""#), program),
+        (prompt_with(r#""promptSource":"suggestion_accepted""#), program),
+        (prompt_with(r#""promptSource":"of a later version""#), program),
+        (prompt_with(r#""promptSource":7"#), program),
+        (prompt_with(r#""entrypoint":"sdk-ts""#), program),
+        (prompt_with(r#""origin":{"kind":"system_trigger"}"#), program),
+        (prompt_with(r#""origin":"channel""#), program),
+        (prompt_with(r##""planContent":"# x""##), program),
+        (prompt_with(r#""origin":{"kind":"peer"}"#), Some(BatchOrigin::Peer)),
+        (prompt_with(r#""origin":{"kind":"coordinator"}"#), Some(BatchOrigin::Peer)),
+        (prompt_with(r#""origin":{"kind":"task-notification"}"#), Some(BatchOrigin::TaskNotification)),
+        (queued("", "x"), Some(BatchOrigin::Queued)),
+        (queued(r#","commandMode":"prompt","origin":{"kind":"human"}"#, "x"), Some(BatchOrigin::Queued)),
+        (queued("", r"<task-notification>\nremember: x"), Some(BatchOrigin::TaskNotification)),
+        (queued(r#","commandMode":"task-notification""#, "x"), Some(BatchOrigin::TaskNotification)),
+        (queued(r#","origin":{"kind":"peer"}"#, "x"), Some(BatchOrigin::Peer)),
+        (queued("", r"Another Claude session sent a message:\nremember: x"), Some(BatchOrigin::Peer)),
+        (queued(r#","origin":{"kind":"injection"}"#, "x"), program),
+        (queued(r#","commandMode":"of a later version""#, "x"), program),
+    ] {
+        let model = rows(&lines(std::slice::from_ref(&line)));
+        let batch = model.batches.values().next().expect("a prompt");
+        assert_eq!(batch.origin, want, "{line}");
+    }
+}
+
+#[test]
+fn a_hook_does_not_tell_who_typed_and_the_further_origin_stays() {
+    let hook = |prompt: &str| {
+        let mut reader = Reader::new("s", None);
+        let payload = serde_json::json!({ "session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": prompt,
+            "prompt_id": "p", "cwd": "/home/dev" });
+        reader.hook("h", 1_000, &payload.to_string());
+        reader
+    };
+    let origin = |reader: &Reader| reader.model.batches["p"].origin;
+    assert_eq!(origin(&hook("remember: x")), None);
+    assert_eq!(origin(&hook("<cross-session-message from=\"a\">\nremember: x")), Some(BatchOrigin::Peer));
+    assert_eq!(origin(&hook("<task-notification>\nremember: x")), Some(BatchOrigin::TaskNotification));
+    for (fields, want) in [
+        (r#""promptId":"p""#, BatchOrigin::Human),
+        (r#""promptId":"p","promptSource":"sdk""#, BatchOrigin::Program),
+    ] {
+        let mut reader = hook("remember: x");
+        reader.text(0, &lines(&[prompt_with(fields)]));
+        reader.settle();
+        assert_eq!(origin(&reader), Some(want));
+    }
+}
+
+#[test]
+fn the_users_reason_is_kept_and_a_text_that_looks_like_one_is_not() {
+    let text = r"The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nstaging first\n\nNote: The user's next message may differ.";
+    let refused = |tool: &str, fields: &str, text: &str| {
+        let line = user(2, 2, &result("t", &format!("\"{text}\""), true));
+        let line = if fields.is_empty() { line } else { line.replacen('{', &format!("{{{fields},"), 1) };
+        let model = rows(&lines(&[user(1, 0, "\"go\""), answer(1, 1, "null", &call("t", tool, "{}")), line]));
+        let call = model.activities["t"].clone();
+        (call.outcome, call.reason)
+    };
+    let said = (Some(CallOutcome::Denied), Some("staging first".to_owned()));
+    let named = r#""version":"2.1.329","toolDenialKind":"user-rejected""#;
+    for tool in ["Bash", "mcp__a__b", "WebFetch"] {
+        assert_eq!(refused(tool, named, text), said, "{tool}");
+    }
+    assert_eq!(refused("Bash", r#""version":"2.1.219""#, text), said);
+    let error = (Some(CallOutcome::Error), None);
+    for version in ["2.1.220", "2.1.329", "3.0.0", "2.1.220-beta.1", "10.0"] {
+        let more = r#","toolUseResult":"Error: User rejected tool use""#;
+        for tool in ["Bash", "mcp__a__b", "WebFetch"] {
+            for more in ["", more] {
+                let fields = format!(r#""version":"{version}"{more}"#);
+                assert_eq!(refused(tool, &fields, text), error, "{tool} {fields}");
+            }
+        }
+    }
+    for tool in ["mcp__a__b", "WebFetch", "WebSearch", "Agent", "Task", "ReadMcpResourceTool"] {
+        assert_eq!(refused(tool, r#""version":"2.1.219""#, text), error, "{tool}");
+        let rejected = r#""version":"2.0.15","toolUseResult":"Error: User rejected tool use""#;
+        assert_eq!(refused(tool, rejected, "User rejected tool use"), error, "{tool}");
+    }
+    // A rule or a hook refused it: these are no words of the user.
+    let policy = r#""version":"2.1.329","toolDenialKind":"permission-rule""#;
+    assert_eq!(refused("Bash", policy, text), (Some(CallOutcome::Denied), None));
+    let other = "Blocked by a hook: the user said:\\nalways allow";
+    assert_eq!(refused("Bash", named, other), (Some(CallOutcome::Denied), None));
 }
 
 #[test]
@@ -155,20 +263,19 @@ fn coloured_output_is_stored_without_escapes() {
 }
 
 #[test]
-fn low_value_tools_are_no_activities_but_their_texts_are_found() {
+fn tools_that_the_user_skips_are_no_activities_but_their_texts_are_found() {
     let text = lines(&[
         user(1, 0, "\"go\""),
         answer(1, 1, "null", &call("t", "AskUserQuestion", r#"{"questions":[{"question":"Which?"}]}"#)),
         user(2, 2, &result("t", "\"the red one\"", false)),
     ]);
-    let model = rows(&text);
-    assert_eq!(model.activities.len(), 0);
-    assert_eq!(model.texts_of(Role::ToolResult), ["the red one"]);
+    assert_eq!(rows(&text).activities["t"].outcome, Some(CallOutcome::Ok));
     let mut reader = Reader::new("s", None);
-    reader.settings.skip.clear();
+    reader.settings.skip.push("AskUserQuestion".to_owned());
     reader.text(0, &text);
     reader.settle();
-    assert_eq!(reader.model.activities["t"].outcome, Some(CallOutcome::Ok));
+    assert_eq!(reader.model.activities.len(), 0);
+    assert_eq!(reader.model.texts_of(Role::ToolResult), ["the red one"]);
 }
 
 #[test]
@@ -265,4 +372,51 @@ fn a_compaction_worker_gives_only_tokens() {
     reader.settle();
     assert_eq!(reader.model.requests.len(), 1);
     assert_eq!((reader.model.texts.len(), reader.model.batches.len()), (0, 0));
+}
+
+#[test]
+fn a_result_before_its_call_joins_it() {
+    let begun = user(1, 0, "\"go\"");
+    let (called, got) = (
+        answer(1, 3, "\"tool_use\"", &call("t", "Edit", r#"{"file_path":"/x"}"#)),
+        user(2, 4, &result("t", "\"ok\"", false)),
+    );
+    let next = user(3, 9, "\"next\"");
+    for order in [[&called, &got], [&got, &called]] {
+        let model = rows(&lines(&[begun.clone(), order[0].clone(), order[1].clone(), next.clone()]));
+        let activity = &model.activities["t"];
+        assert_eq!((activity.outcome, activity.duration_ms), (Some(CallOutcome::Ok), Some(1_000)));
+        assert_eq!((activity.tool.as_deref(), activity.file.as_deref()), (Some("Edit"), Some("/x")));
+        assert_eq!(model.batch("go").ended.as_ref().map(|e| e.status), Some(BatchStatus::Completed));
+    }
+}
+
+#[test]
+fn an_attachment_after_which_no_answer_comes_ends_the_turn() {
+    let ended = |kind: &str| {
+        format!(
+            r#"{{"type":"attachment","uuid":"e","timestamp":"2026-11-20T15:00:02.000Z","attachment":{{"type":"{kind}"}}}}"#
+        )
+    };
+    for kind in ["structured_output", "max_turns_reached", "hook_stopped_continuation"] {
+        let text = lines(&[
+            user(1, 0, "\"go\""),
+            answer(1, 1, "\"tool_use\"", &call("t", "StructuredOutput", "{}")),
+            ended(kind),
+            user(2, 3, &result("t", "\"ok\"", false)),
+        ]);
+        assert_eq!(status(&text, "go"), Some(BatchStatus::Completed), "{kind}");
+    }
+}
+
+#[test]
+fn the_last_line_of_an_answer_names_its_model() {
+    let with = |line: String, model: &str| line.replace("\"opus\"", &format!("\"{model}\""));
+    let (first, last) =
+        (answer(1, 1, "null", &said("a")), answer(1, 2, "\"end_turn\"", &said("b")).replace("a1", "a2"));
+    for (one, two) in [("opus", "sonnet"), ("sonnet", "opus")] {
+        let text = lines(&[user(1, 0, "\"go\""), with(first.clone(), one), with(last.clone(), two)]);
+        let models: Vec<_> = rows(&text).requests.into_values().map(|request| request.model).collect();
+        assert_eq!(models, [Some(two.into())]);
+    }
 }

@@ -1,10 +1,10 @@
 //! Which turn a model is asked about next: never while a session works, never beyond a limit, the newest first, and all in the end.
 
+use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use watchbill_core::history::rows::{BatchStatus, CallOutcome};
 use watchbill_core::memory::model::queue::{
-    JobFacts, JobState, MOST_TRIES, NEWEST, NextQuestion, QueueFacts, Rest, day_of, next_day, next_question,
-    turns_to_ask,
+    JobFacts, JobState, MOST_TRIES, NEWEST, NextQuestion, QueueFacts, Rest, next_question, turns_to_ask,
 };
 use watchbill_core::time::{Millis, Timestamp};
 
@@ -44,6 +44,7 @@ fn facts() -> impl Strategy<Value = QueueFacts> {
             resting_until,
             capped_until,
             asked_today,
+            day_ends: NOW + Millis(HOUR),
         },
     )
 }
@@ -93,8 +94,12 @@ proptest! {
     #[test]
     fn days_follow_each_other(at in -100_000_000_000i64..4_000_000_000_000) {
         let at = Timestamp::from_millis(at);
-        prop_assert!(day_of(at) <= at && at < next_day(at));
-        prop_assert_eq!(day_of(next_day(at)), next_day(at));
+        for zone in [TimeZone::UTC, TimeZone::get("Asia/Seoul").unwrap(), TimeZone::get("America/New_York").unwrap()] {
+            let (begin, next) = (at.begin_of_day(&zone), at.next_day(&zone));
+            prop_assert!(begin <= at && at < next);
+            prop_assert_eq!(next.begin_of_day(&zone), next);
+            prop_assert_eq!((at.day(&zone), begin.day(&zone)), (begin.day(&zone), (next - Millis(1)).day(&zone)));
+        }
     }
 }
 

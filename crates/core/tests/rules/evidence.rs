@@ -21,18 +21,14 @@ fn at(offset: i64) -> Timestamp {
 fn process(pid: u32, status: Option<RegistryStatus>, status_at: i64) -> InstanceWitness {
     InstanceWitness {
         entry: RegistryEntry {
-            instance: Instance { pid, proc_start: Some(Arc::from("4711")) },
-            session: SessionId::new("s"),
-            cwd: None,
             started_at: Some(at(-3_600_000)),
             status,
             status_at: Some(at(status_at)),
-            kind: None,
-            entrypoint: None,
-            version: None,
-            user_name: None,
-            pid_domain: None,
             tmux: Some(Arc::from("main:@1.%2")),
+            ..RegistryEntry::unregistered(
+                Instance { pid, proc_start: Some(Arc::from("4711")) },
+                SessionId::new("s"),
+            )
         },
         liveness: Liveness::Alive,
         seen_at: at(status_at + 20),

@@ -132,18 +132,10 @@ prop_compose! {
     ) -> InstanceWitness {
         InstanceWitness {
             entry: RegistryEntry {
-                instance: Instance { pid, proc_start: None },
-                session: SessionId::new("s"),
-                cwd: None,
                 started_at: started.map(at),
                 status,
                 status_at: Some(at(seen + clock_ahead)),
-                kind: None,
-                entrypoint: None,
-                version: None,
-                user_name: None,
-                pid_domain: None,
-                tmux: None,
+                ..RegistryEntry::unregistered(Instance { pid, proc_start: None }, SessionId::new("s"))
             },
             liveness,
             seen_at: at(seen),

@@ -320,6 +320,21 @@ fn a_terminal_leaves_the_state_to_the_others() {
 }
 
 #[test]
+fn a_terminal_without_a_prompt_waits_for_nobody() {
+    let mut fold = OwnFold::new(OwnWay::Pty, at(0));
+    fold.take(at(1), OwnFact::Started(7));
+    let own = fold.witness();
+    let idle = [process(7, Some(RegistryStatus::Idle), 900, Liveness::Alive)];
+    let v = verdict(1_000, &own, &idle, None);
+    assert_eq!((short(&v), v.live), ((State::Idle, None, Source::Registry), true));
+    let after_a_turn = verdict(1_000, &own, &idle, Some(transcript_ended(800)));
+    assert_eq!(short(&after_a_turn), (State::WaitingForInput, Some(StateKind::TurnEnded), Source::Registry));
+    let dialog = RegistryStatus::Waiting("dialog open".into());
+    let v = verdict(1_000, &own, &[process(7, Some(dialog), 900, Liveness::Alive)], None);
+    assert_eq!(short(&v), (State::WaitingForInput, Some(StateKind::Dialog), Source::Registry));
+}
+
+#[test]
 fn a_resume_is_refused_while_a_process_has_the_session() {
     let other = |pid, liveness| process(pid, Some(RegistryStatus::Idle), 0, liveness);
     assert_eq!(may_resume(&[], false), Ok(()));

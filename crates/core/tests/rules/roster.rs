@@ -216,6 +216,8 @@ fn the_principal_call_is_a_question_then_a_plan_then_a_call_that_may_ask() {
         (vec!["Read", "Bash", "Edit"], Some("Bash")),
         (vec!["Task", "mcp__tracker__create"], Some("mcp__tracker__create")),
         (vec!["Grep", "Read"], Some("Grep")),
+        (vec!["Monitor", "LSP", "SendMessage", "KillShell", "CronList", "Bash"], Some("Bash")),
+        (vec!["Bash", "exit_plan_mode"], Some("exit_plan_mode")),
         (vec![], None),
     ] {
         let calls = calls(&tools);

@@ -4,6 +4,7 @@ mod background;
 mod clock;
 mod edge_cases;
 mod facts;
+mod file_lines;
 mod lineage;
 mod properties;
 mod recordings;

@@ -74,6 +74,7 @@ pub fn prompt_body(
         origin,
         permission_mode: mode.map(Cow::from),
         task_id: task.map(Cow::from),
+        plan_of: None,
     })
 }
 
@@ -124,7 +125,14 @@ pub fn returns(secs: f64, id: &'static str) -> Record<'static> {
 
 /// The inside of a result.
 pub fn result(id: &'static str) -> ToolResult<'static> {
-    ToolResult { id: id.into(), is_error: false, denied: None, background_task: None, async_agent: None }
+    ToolResult {
+        id: id.into(),
+        is_error: false,
+        denied: None,
+        denied_by_text: false,
+        background_task: None,
+        async_agent: None,
+    }
 }
 
 /// A call that was refused.
@@ -202,6 +210,9 @@ pub fn silent_records(secs: f64) -> Vec<Record<'static>> {
         record(secs, Body::System(System::AwaySummary)),
         record(secs, Body::System(System::Other("informational".into()))),
         record(secs, Body::Attachment(Attachment::Other)),
+        bare(Body::Moved { cwd: "/home/dev/other".into(), branch: None }),
+        bare(Body::LeftWorktree),
+        bare(Body::ContinuedIn("another".into())),
         record(secs, Body::Irrelevant),
         record(secs, Body::Unknown("a-type-of-tomorrow".into())),
         bare(Body::LastPrompt("do it".into())),

@@ -93,7 +93,7 @@ proptest! {
     fn no_bytes_make_it_panic(line in proptest::collection::vec(any::<u8>(), 0..400)) {
         let (records, report) = reading(&line);
         prop_assert_eq!(records.len(), report.records as usize);
-        TimelineBuilder::new().push_line(0, &line);
+        TimelineBuilder::default().push_line(0, &line);
     }
 
     #[test]
@@ -113,7 +113,7 @@ proptest! {
         }
         let (records, report) = reading(&bytes);
         prop_assert_eq!(records.len(), report.records as usize);
-        TimelineBuilder::new().push_line(0, &bytes);
+        TimelineBuilder::default().push_line(0, &bytes);
     }
 
     #[test]

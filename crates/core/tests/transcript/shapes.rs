@@ -17,7 +17,7 @@ fn read(line: &str) -> String {
     words.remove(0)
 }
 
-fn describe(body: &Body<'_>) -> String {
+pub fn describe(body: &Body<'_>) -> String {
     match body {
         Body::Prompt(p) => match p.origin {
             PromptOrigin::Human => format!("human: {}", p.text),
@@ -43,7 +43,7 @@ fn describe(body: &Body<'_>) -> String {
 }
 
 /// A `user` record with this content and these other fields.
-fn user(content: &str, more: &str) -> String {
+pub fn user(content: &str, more: &str) -> String {
     let comma = if more.is_empty() { "" } else { "," };
     format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}{comma}{more}}}"#)
 }
@@ -61,11 +61,48 @@ fn a_prompt_is_separated_from_other_user_records() {
         (r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#, "", "human: a\nb"),
         (r#"[{"type":"image","source":{"type":"base64","data":"AAAA"}}]"#, "", "human: "),
         (r#"["bare string"]"#, "", "human: bare string"),
+        // Client 2.1.332 says where a row came from, and when it was sent.
+        (
+            r#""go on""#,
+            r#""rowSource":"local","sentAtMs":1795188000000,"promptSource":"typed""#,
+            "human: go on",
+        ),
         (
             r#"[{"type":"text","text":"<ide_opened_file>The user opened x</ide_opened_file>"},{"type":"text","text":"fix it"}]"#,
             "",
             "human: fix it",
         ),
+        // What the agent or an editor puts before the words, in one string with them.
+        (r#""<system-reminder>x\ny</system-reminder>\n\nfix it""#, "", "human: fix it"),
+        (r#""<system-reminder>x</system-reminder>fix it""#, TYPED, "human: fix it"),
+        (
+            r#""\n <system-reminder>x</system-reminder>\r\n<ide_selection>y</ide_selection>\n<system-reminder>z</system-reminder> fix it""#,
+            "",
+            "human: fix it",
+        ),
+        (
+            r#"[{"type":"text","text":"<system-reminder>x</system-reminder>\nfix it"},{"type":"text","text":"now"}]"#,
+            "",
+            "human: fix it\nnow",
+        ),
+        (
+            &format!(r#""<system-reminder>{}</system-reminder>\nfix it""#, "long ".repeat(2_000)),
+            "",
+            "human: fix it",
+        ),
+        (
+            r#""say <system-reminder>x</system-reminder>""#,
+            "",
+            "human: say <system-reminder>x</system-reminder>",
+        ),
+        (r#""<system-reminder>without an end""#, "", "human: <system-reminder>without an end"),
+        // The agent refuses a command that it does not know.
+        (r#""Unknown skill: usage""#, "", "local -"),
+        (r#""Unknown slash command: usage""#, "", "local -"),
+        (r#"[{"type":"text","text":"Unknown command: /usage"}]"#, "", "local -"),
+        (r#""Unknown skill: usage""#, TYPED, "human: Unknown skill: usage"),
+        (r#""Unknown skill: usage""#, r#""permissionMode":"default""#, "human: Unknown skill: usage"),
+        (r#""Unknown skill: usage, why?""#, "", "human: Unknown skill: usage, why?"),
         // Interrupts are blocks; the same words as a typed string are a prompt.
         (&format!(r#"[{{"type":"text","text":"{interrupted}"}}]"#), "", "interrupt tool=false"),
         (&format!(r#"[{{"type":"text","text":"{for_tool}"}}]"#), "", "interrupt tool=true"),
@@ -202,6 +239,14 @@ fn a_refusal_is_separated_from_an_error_in_every_version() {
         let line = result(content, more);
         assert_eq!(read(&line), want, "{line}");
     }
+    // Newer clients name each refusal, so their texts are those of tools.
+    for version in ["2.1.220", "2.1.332", "3.0.0"] {
+        for more in ["", r#","toolUseResult":"Error: User rejected tool use""#] {
+            let line = result(refused, &format!(r#""version":"{version}"{more}"#));
+            assert_eq!(read(&line), "t error", "{line}");
+        }
+    }
+    assert_eq!(read(&result(refused, r#""version":"2.1.219""#)), "t refused by the user");
     // The text of a refusal in the output of a successful command is no refusal.
     let quoted = user(&format!(r#"[{{"type":"tool_result","tool_use_id":"t","content":{refused}}}]"#), "");
     assert_eq!(read(&quoted), "t ok");
@@ -324,6 +369,10 @@ fn each_smaller_type_is_read() {
             Body::Attachment(Attachment::Other),
         ),
         (
+            r#"{"type":"attachment","attachment":{"type":"progress_reminder_sent","text":"x","clearAt":"next_user_message"}}"#,
+            Body::Attachment(Attachment::Other),
+        ),
+        (
             r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"and this","commandMode":"prompt"}}"#,
             Body::Attachment(Attachment::QueuedCommand { text: "and this".into() }),
         ),
@@ -350,6 +399,37 @@ fn each_smaller_type_is_read() {
         (r#"{"type":"pr-link","prNumber":"12"}"#, Body::Irrelevant),
         (r#"{"type":"api-request-blob","message":{"role":"user","content":"no turn"}}"#, Body::Irrelevant),
         (r#"{"type":"fork-context-ref","agentId":"a","parentSessionId":"p"}"#, Body::Irrelevant),
+        (r#"{"type":"agent-color","agentColor":"red"}"#, Body::Irrelevant),
+        (r#"{"type":"agent-setting","agentSetting":"claude"}"#, Body::Irrelevant),
+        (r#"{"type":"artifact-comment-monitor","state":{}}"#, Body::Irrelevant),
+        (r#"{"type":"artifact-autoreact-ledger","entries":[]}"#, Body::Irrelevant),
+        (
+            r#"{"type":"attachment","attachment":{"type":"structured_output","data":{"type":"x"}}}"#,
+            Body::Attachment(Attachment::TurnEnd),
+        ),
+        (
+            r#"{"type":"attachment","attachment":{"type":"max_turns_reached","maxTurns":3,"turnCount":4}}"#,
+            Body::Attachment(Attachment::TurnEnd),
+        ),
+        (
+            r#"{"type":"attachment","attachment":{"type":"hook_stopped_continuation","hookName":"PostToolUse:Bash"}}"#,
+            Body::Attachment(Attachment::TurnEnd),
+        ),
+        (
+            r#"{"type":"relocated","relocatedCwd":"/home/dev/api","sessionId":"s"}"#,
+            Body::Moved { cwd: "/home/dev/api".into(), branch: None },
+        ),
+        (r#"{"type":"relocated","relocatedCwd":7}"#, Body::Irrelevant),
+        (
+            r#"{"type":"worktree-state","worktreeSession":{"originalCwd":"/r","worktreePath":"/r/.claude/worktrees/a","worktreeBranch":"worktree-a"}}"#,
+            Body::Moved { cwd: "/r/.claude/worktrees/a".into(), branch: Some("worktree-a".into()) },
+        ),
+        (r#"{"type":"worktree-state","worktreeSession":null}"#, Body::LeftWorktree),
+        (
+            r#"{"type":"continued-in","sessionId":"old","continuedInSessionId":"new"}"#,
+            Body::ContinuedIn("new".into()),
+        ),
+        (r#"{"type":"continued-in","continuedInSessionId":""}"#, Body::Irrelevant),
     ] {
         parse_line(line.as_bytes(), &mut |record| assert_eq!(record.body, want, "{line}"));
     }

@@ -12,7 +12,7 @@ use watchbill_core::transcript::timeline::{
 use crate::fixtures::transcripts;
 
 fn timeline(text: &str) -> Vec<Entry> {
-    let mut builder = TimelineBuilder::new();
+    let mut builder = TimelineBuilder::default();
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
         builder.push_line(offset, line.trim_end().as_bytes());

@@ -110,7 +110,8 @@ impl State {
 
     /// The agent takes no reason with a denial.
     fn answer(&self, request: &str, decision: &RequestDecision) -> Result<Vec<String>, Refusal> {
-        let (_, way, decision) = self.requests.decided(request, decision)?;
+        let (asked, decision) = self.requests.decided(request, decision)?;
+        let way = &asked.way;
         if decision == Decision::DenyAndStop && self.running.is_some() {
             return self.cancel();
         }

@@ -119,8 +119,8 @@ impl Driver for Claude {
                 return Err(Refusal::Gone("the agent has no such prompt in its queue".to_owned()));
             }
             OwnCommand::Answer { request, decision } => {
-                let (asked, way, decision) = state.requests.decided(request, decision)?;
-                lines::answer(request, &requests::answer(&decision, asked, way)?)
+                let (asked, decision) = state.requests.decided(request, decision)?;
+                lines::answer(&asked.id, &requests::answer(&decision, &asked.request, &asked.way)?)
             }
             OwnCommand::SetModel { model } => state.call(&json!({ "subtype": "set_model", "model": model })),
             OwnCommand::SetMode { mode } => {

@@ -1,6 +1,6 @@
 //! Requests of Claude Code to the user, and the answers in the stream's form.
 //!
-//! Source: `can_use_tool` and `elicitation` of client 2.1.329.
+//! Source: `can_use_tool` and `elicitation` of clients 2.1.329 and 2.1.332.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::request::Request;
 use watchbill_core::requests::visible::{visible, visible_line};
-use watchbill_hooks::request::{Asking, decision_in_words_of_client};
+use watchbill_hooks::request::{Asking, decision_in_words_of_client, skill_of};
 
 use crate::driver::Refusal;
 use crate::fold::form::{self, Field};
@@ -43,7 +43,8 @@ pub(super) fn read(
         "can_use_tool" => {
             let suggestions = call.get("permission_suggestions").unwrap_or(&Value::Null);
             let input = call.get("input").unwrap_or(&Value::Null);
-            Some((asking(text(call, "tool_name")?, input, suggestions).request(), AnswerForm::Tool))
+            let asking = asking(text(call, "tool_name")?, input, suggestions);
+            Some((Asking { skill: skill_of(call), ..asking }.request(), AnswerForm::Tool))
         }
         "elicitation" => {
             let server = text(call, "mcp_server_name").unwrap_or("a tool server");

@@ -15,6 +15,9 @@ use crate::fold::json::{number, owned, text};
 use crate::fold::requests::RequestContext;
 use crate::fold::rpc::{Message, id_text};
 
+/// The most items of a turn that are known at once.
+const MAX_ITEMS: usize = 256;
+
 impl State {
     /// Folds one message of the agent.
     pub(super) fn fold_message(
@@ -49,8 +52,10 @@ impl State {
             "item/started" => {
                 let item = params.get("item").unwrap_or(&Value::Null);
                 events.extend(items::started(item));
-                if let Some(id) = owned(item, "id") {
-                    self.items.insert(id, item.clone());
+                if let Some(id) = owned(item, "id").filter(|_| self.items.len() < MAX_ITEMS) {
+                    // A request about a change of files does not say what changes. Other items are only known.
+                    let kept = if item.get("changes").is_some() { item.clone() } else { Value::Null };
+                    self.items.insert(id, kept);
                 }
             }
             "item/completed" => {

@@ -139,8 +139,9 @@ impl State {
         request: &str,
         decision: &watchbill_protocol::request::RequestDecision,
     ) -> Result<Vec<String>, Refusal> {
-        let (asked, way, decision) = self.requests.decided(request, decision)?;
-        let mut lines = vec![WRITER.result(&way.call, &requests::answer(&decision, asked, way)?)];
+        let (asked, decision) = self.requests.decided(request, decision)?;
+        let way = &asked.way;
+        let mut lines = vec![WRITER.result(&way.call, &requests::answer(&decision, &asked.request, way)?)];
         let stops = decision == Decision::DenyAndStop && !way.ends_the_turn();
         if stops && self.turn.is_some() {
             lines.push(self.interrupt()?);

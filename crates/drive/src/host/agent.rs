@@ -6,6 +6,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::time::Duration;
 
@@ -17,14 +19,23 @@ use watchbill_protocol::own::spec::OwnSize;
 use super::conversation::Conversation;
 use super::environment::environment;
 use super::exec;
-use super::input::Input;
+use super::input::{Input, Room};
 use super::processes::{self, Process};
 use crate::agents::Launch;
 use crate::host_process::NAME;
-use crate::log::{Direction, MAX_CONTENT_BYTES};
+use crate::log::Direction;
 
 /// The most bytes of output of a terminal at once.
 const CHUNK: usize = 64 << 10;
+
+/// The longest line of the agent, in bytes. Longer than an image in a result of a tool.
+const MAX_LINE_BYTES: usize = 8 << 20;
+
+/// What is kept of a line that is longer, or of a line of standard error.
+const KEPT_OF_LONG_LINE: usize = 64 << 10;
+
+/// The most bytes that wait for an agent that reads no input.
+const MAX_UNREAD_BYTES: usize = 1 << 20;
 
 /// The running agent.
 pub struct Agent {
@@ -33,6 +44,8 @@ pub struct Agent {
     /// The conversation that it has for itself.
     _conversation: Option<Conversation>,
     input: Option<Sender<Piece>>,
+    /// The bytes that wait in `input`.
+    unread: Arc<AtomicUsize>,
     terminal: Option<Master>,
 }
 
@@ -70,14 +83,17 @@ impl Agent {
         let (stdout, stderr) =
             (child.stdout.take().ok_or_else(missing)?, child.stderr.take().ok_or_else(missing)?);
         let (input, pieces) = channel();
-        thread("writer", move || write(stdin, &pieces))?;
+        let (unread, room) = (Arc::<AtomicUsize>::default(), Arc::<Room>::default());
+        let (waits, err_room) = (Arc::clone(&unread), Arc::clone(&room));
+        thread("writer", move || write(stdin, &pieces, &waits))?;
         let (out, err) = (inputs.clone(), inputs.clone());
-        thread("output", move || lines(stdout, Direction::Out, &out))?;
-        thread("errors", move || lines(stderr, Direction::Err, &err))?;
+        thread("output", move || lines(stdout, Direction::Out, &room, &out))?;
+        thread("errors", move || lines(stderr, Direction::Err, &err_room, &err))?;
         Ok(Self {
             process: started(child.id()),
             _conversation: conversation,
             input: Some(input),
+            unread,
             terminal: None,
         })
     }
@@ -111,15 +127,24 @@ impl Agent {
         let (stopped, stop) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         let (input, pieces) = channel();
         let (reads, writes, tell) = (file.try_clone()?, file.try_clone()?, inputs.clone());
-        thread("writer", move || write(writes, &pieces))?;
+        let unread = Arc::<AtomicUsize>::default();
+        let waits = Arc::clone(&unread);
+        thread("writer", move || write(writes, &pieces, &waits))?;
         thread("terminal", move || output(reads, &stopped, &tell))?;
         let terminal = Some(Master { file, size, _stop: stop });
-        Ok(Self { process: started(child.id()), _conversation: conversation, input: Some(input), terminal })
+        let process = started(child.id());
+        Ok(Self { process, _conversation: conversation, input: Some(input), unread, terminal })
     }
 
-    /// Writes to the agent. Never waits.
+    /// Whether it reads so little of its input that nothing more is written to it.
+    pub fn is_full(&self) -> bool {
+        self.unread.load(Ordering::Acquire) > MAX_UNREAD_BYTES
+    }
+
+    /// Writes to the agent. Never waits. Ask [`Agent::is_full`] before: what is written now is kept.
     pub fn write(&self, bytes: Vec<u8>) {
         if let Some(input) = &self.input {
+            self.unread.fetch_add(bytes.len(), Ordering::AcqRel);
             // The thread has ended if the agent reads no more. Its end says so.
             let _ = input.send(Piece::Bytes(bytes));
         }
@@ -172,13 +197,14 @@ fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
 }
 
 /// Writes pieces in their order, until the host closes the input or the agent reads no more.
-fn write(mut to: impl Write, pieces: &Receiver<Piece>) {
+fn write(mut to: impl Write, pieces: &Receiver<Piece>, unread: &AtomicUsize) {
     for piece in pieces {
         match piece {
             Piece::Bytes(bytes) => {
                 if to.write_all(&bytes).and_then(|()| to.flush()).is_err() {
                     return;
                 }
+                unread.fetch_sub(bytes.len(), Ordering::AcqRel);
             }
             Piece::Pause(time) => std::thread::sleep(time),
         }
@@ -186,20 +212,26 @@ fn write(mut to: impl Write, pieces: &Receiver<Piece>) {
 }
 
 /// Passes lines on. Of a line that is too long, the beginning.
-fn lines(from: impl Read, direction: Direction, inputs: &SyncSender<Input>) {
+fn lines(from: impl Read, direction: Direction, room: &Arc<Room>, inputs: &SyncSender<Input>) {
+    let longest = if direction == Direction::Out { MAX_LINE_BYTES } else { KEPT_OF_LONG_LINE };
     let mut from = BufReader::new(from);
     loop {
         let mut bytes = Vec::new();
-        let read = from.by_ref().take(MAX_CONTENT_BYTES as u64).read_until(b'\n', &mut bytes);
+        let read = from.by_ref().take(longest as u64).read_until(b'\n', &mut bytes);
         if read.is_err() || bytes.is_empty() {
             break;
         }
+        let mut is_cut = false;
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
-        } else if bytes.len() == MAX_CONTENT_BYTES {
+        } else if bytes.len() == longest {
+            is_cut = true;
+            bytes.truncate(KEPT_OF_LONG_LINE);
+            bytes.shrink_to_fit();
             let _ = from.skip_until(b'\n');
         }
-        if inputs.send(Input::Line { direction, bytes }).is_err() {
+        let share = room.share(bytes.len());
+        if inputs.send(Input::Line { direction, bytes, is_cut, share }).is_err() {
             return;
         }
     }
@@ -209,6 +241,7 @@ fn lines(from: impl Read, direction: Direction, inputs: &SyncSender<Input>) {
 /// Passes the output of a terminal on, until no process has it any more, or the host closes it.
 fn output(mut from: File, stopped: &OwnedFd, inputs: &SyncSender<Input>) {
     let mut buffer = vec![0; CHUNK];
+    let room = Arc::<Room>::default();
     loop {
         let mut wanted = [PollFd::new(&from, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
         match rustix::event::poll(&mut wanted, None) {
@@ -222,7 +255,8 @@ fn output(mut from: File, stopped: &OwnedFd, inputs: &SyncSender<Input>) {
         match from.read(&mut buffer) {
             Ok(0) => break,
             Ok(read) => {
-                if inputs.send(Input::Output(buffer[..read].to_vec())).is_err() {
+                let share = room.share(read);
+                if inputs.send(Input::Output(buffer[..read].to_vec(), share)).is_err() {
                     return;
                 }
             }

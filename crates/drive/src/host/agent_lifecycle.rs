@@ -113,14 +113,15 @@ impl Session {
         }
     }
 
-    /// Takes note of children that have ended: the agent, and what it left.
+    /// Takes note of children that have ended: the agent, and what it left. Each is named, so that no child is taken from a thread
+    /// that waits for it.
     pub(super) fn reap(&mut self) {
-        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
-            let is_agent = self
-                .agent
-                .as_ref()
-                .is_some_and(|agent| i32::try_from(agent.process.pid) == Ok(pid.as_raw_nonzero().get()));
-            if is_agent && self.state.exit.is_none() {
+        let agent = self.agent.as_ref().and_then(|agent| processes::pid_of(agent.process));
+        for pid in agent.into_iter().chain(processes::ended_children()) {
+            let Ok(Some((_, status))) = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG) else {
+                continue;
+            };
+            if Some(pid) == agent && self.state.exit.is_none() {
                 self.state.exit = Some(Exit {
                     code: status.exit_status(),
                     signal: status.terminating_signal(),
@@ -130,12 +131,10 @@ impl Session {
         }
     }
 
-    /// Begins the end. `by_user`: not by the system.
-    pub(super) fn end(&mut self, by_user: bool) {
-        self.state.asked |= by_user;
-        if !by_user {
-            self.state.words.push_back("the system ended the host of the session".to_owned());
-        }
+    /// Begins the end. `why`: why it comes, if the user has not asked for it.
+    pub(super) fn end(&mut self, why: Option<&str>) {
+        self.state.asked |= why.is_none();
+        self.state.words.extend(why.map(str::to_owned));
         if self.state.ending.is_none() {
             let is_terminal = self.spec.kind == OwnKind::Pty;
             self.state.ending = Some(ShutdownPlan::new(is_terminal, self.state.turn));
@@ -256,6 +255,7 @@ impl Session {
     /// Keeps the last screen as a picture.
     fn keep_screen(&mut self) {
         if let Some(screen) = self.screen.as_mut()
+            && self.folder.spec_file().exists()
             && let Err(error) = std::fs::write(self.folder.screen(), screen.draw())
         {
             tracing::warn!(%error, "the last screen is not kept");

@@ -7,6 +7,7 @@ use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{NO_REACTION, OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind};
 
+use super::agent::Agent;
 use super::prompt_queue::Act;
 use super::session::Session;
 use crate::driver::Refusal;
@@ -55,6 +56,9 @@ impl Session {
         if is_ending && !matches!(command, OwnCommand::Stop) {
             return Err(ApiError::new(ErrorCode::Conflict, "the agent has ended, or is being ended"));
         }
+        if let OwnCommand::Prompt { id, text, images, .. } = command {
+            self.queue.has_room(id, text, images)?;
+        }
         Ok(())
     }
 
@@ -91,7 +95,7 @@ impl Session {
                 Ok(())
             }
             OwnCommand::Stop => {
-                self.end(true);
+                self.end(None);
                 Ok(())
             }
             OwnCommand::Answer { .. } | OwnCommand::SetModel { .. } | OwnCommand::SetMode { .. } => {
@@ -158,7 +162,11 @@ impl Session {
         if self.agent.is_none() {
             return Err(none());
         }
-        let lines = self.replay.driver().ok_or_else(none)?.command(command)?;
+        if self.agent.as_ref().is_some_and(Agent::is_full) {
+            return Err(Refusal::Gone("the agent reads no input: wait, or stop the session".to_owned()));
+        }
+        let command = self.replay.for_process(command)?;
+        let lines = self.replay.driver().ok_or_else(none)?.command(&command)?;
         for line in lines {
             self.write_line(&line);
         }
@@ -167,6 +175,9 @@ impl Session {
 
     /// Writes one line to the log, then to the agent.
     pub(super) fn write_line(&mut self, line: &str) {
+        if self.agent.as_ref().is_some_and(Agent::is_full) {
+            return self.tell_cut("the agent reads no answers to what it asks Watchbill: they were left out");
+        }
         self.append(Direction::In, line.as_bytes());
         if let Some(agent) = &self.agent {
             let mut bytes = Vec::with_capacity(line.len() + 1);

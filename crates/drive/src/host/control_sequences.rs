@@ -2,7 +2,7 @@
 //!
 //! Source: ECMA-48 and the parser of `vte`, which reads the same bytes behind it.
 
-/// The longest control sequence that is waited for, in bytes. A longer one passes in parts.
+/// The longest control sequence that is waited for, in bytes. A longer one is cut.
 const MAX_SEQUENCE_BYTES: usize = 64 << 10;
 
 const CAN: u8 = 0x18;
@@ -17,13 +17,15 @@ pub enum Piece<'a> {
     Text(&'a [u8]),
     /// A control sequence, from ESC to its end.
     Sequence(&'a [u8]),
+    /// The beginning of a control sequence that is too long. [`rest_of_cut`] finds its end.
+    Cut(&'a [u8]),
 }
 
 impl<'a> Piece<'a> {
     /// Its bytes.
     pub fn bytes(self) -> &'a [u8] {
         match self {
-            Piece::Text(bytes) | Piece::Sequence(bytes) => bytes,
+            Piece::Text(bytes) | Piece::Sequence(bytes) | Piece::Cut(bytes) => bytes,
         }
     }
 }
@@ -38,9 +40,32 @@ pub fn next(bytes: &[u8]) -> Option<Piece<'_>> {
     }
     match sequence(bytes) {
         Some(end) => Some(Piece::Sequence(&bytes[..end])),
-        None if bytes.len() >= MAX_SEQUENCE_BYTES => Some(Piece::Sequence(bytes)),
+        None if bytes.len() >= MAX_SEQUENCE_BYTES => Some(Piece::Cut(bytes)),
         None => None,
     }
+}
+
+/// How many bytes at the beginning still belong to a sequence that was cut.
+pub fn rest_of_cut(bytes: &[u8]) -> Option<usize> {
+    let end = bytes.iter().position(|byte| matches!(*byte, ESC | CAN | SUB | BEL))?;
+    Some(if bytes[end] == ESC { end } else { end + 1 })
+}
+
+/// Output in which C1 controls have their form of 7 bits, ESC and a letter. Terminals take both forms. Bytes of C1 that are not UTF-8
+/// are left out, because a terminal of another character set takes them for controls. Also gives an unfinished character at the end.
+pub fn seven_bit(bytes: &[u8]) -> (Vec<u8>, &[u8]) {
+    let (whole, rest) = bytes.split_at(bytes.len() - unfinished(bytes));
+    let mut clean = Vec::with_capacity(whole.len());
+    for chunk in whole.utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match u32::from(letter) {
+                code @ 0x80..=0x9f => clean.extend([ESC, (code - 0x40) as u8]),
+                _ => clean.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        clean.extend(chunk.invalid().iter().filter(|byte| !matches!(byte, 0x80..=0x9f)));
+    }
+    (clean, rest)
 }
 
 /// The length of the sequence at the beginning; `None` if its end has not come.
@@ -150,9 +175,28 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_sequence_passes_in_parts() {
-        let long = [b"\x1b]0;".as_slice(), &vec![b'x'; MAX_SEQUENCE_BYTES]].concat();
-        assert_eq!(all(&long).1.len(), 0);
+    fn an_endless_sequence_is_cut() {
+        for begin in [b"\x1b]0;".as_slice(), b"\x1bP", b"\x1b_", b"\x1b[", b"\x1b("] {
+            let long = [begin, &vec![b'0'; MAX_SEQUENCE_BYTES]].concat();
+            let (pieces, rest) = all(&long);
+            assert!(
+                rest.is_empty() && matches!(pieces[0], Piece::Cut(_) | Piece::Sequence(b"\x1b(0")),
+                "{begin:?}"
+            );
+        }
+        assert_eq!(rest_of_cut(b"xx"), None);
+        assert_eq!((rest_of_cut(b"xx\x07y"), rest_of_cut(b"x\x1b\\y")), (Some(3), Some(1)));
+    }
+
+    #[test]
+    fn controls_have_one_form() {
+        let form = |bytes: &[u8]| seven_bit(bytes).0;
+        assert_eq!(
+            form("a\u{9d}52;c;eA==\u{9c}\u{9b}c\u{85}ä€".as_bytes()),
+            "a\x1b]52;c;eA==\x1b\\\x1b[c\x1bEä€".as_bytes()
+        );
+        assert_eq!(form(b"a\x9d52;c;eA==\x9cb\xff"), b"a52;c;eA==b\xff");
+        assert_eq!(seven_bit(b"a\xc2"), (b"a".to_vec(), b"\xc2".as_slice()));
     }
 
     proptest! {

@@ -49,6 +49,10 @@ const BEGINNINGS: &[&str] = &[
     "APPIMAGE",
 ];
 
+/// Variables that a host gets where the user has not set them: its memory goes back to the system after a long line (glibc's
+/// mallopt(3)). Its threads each keep some otherwise.
+pub const ALLOCATOR: [(&str, &str); 2] = [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "131072")];
+
 /// The environment of an agent or a shell, from that of the host. `extra` is what the agent's driver adds. A terminal gets the
 /// name of its kind. Values pass as they are.
 pub fn environment(
@@ -58,6 +62,7 @@ pub fn environment(
 ) -> BTreeMap<OsString, OsString> {
     let mut kept: BTreeMap<_, _> =
         own.into_iter().filter(|(name, _)| name.to_str().is_none_or(|name| !is_mark(name))).collect();
+    kept.retain(|name, value| !ALLOCATOR.iter().any(|(ours, to)| name == ours && value == to));
     if terminal {
         kept.insert("TERM".into(), "xterm-256color".into());
         kept.insert("COLORTERM".into(), "truecolor".into());

@@ -17,11 +17,18 @@ const SCROLLBACK: usize = 10_000;
 /// The lines of them that the grid keeps as cells, for a screen that becomes taller. A cell takes 32 bytes.
 const AS_CELLS: usize = 100;
 
+/// The bytes that the lines of the scrollback take at most. The oldest lines go first.
+const MAX_SCROLLBACK_BYTES: usize = 1 << 20;
+
 /// The screen of a terminal.
 pub struct Grid {
     parser: Parser<Scrolled>,
     /// The beginning of a control sequence whose end has not come.
     held: Vec<u8>,
+    /// The beginning of a character whose end has not come.
+    half: Vec<u8>,
+    /// What comes belongs to a control sequence that was cut.
+    in_cut: bool,
 }
 
 /// The effects of output.
@@ -33,12 +40,15 @@ pub struct Fed {
     pub answers: Vec<u8>,
     /// The program left the other screen: views that began there have never drawn the screen below.
     pub left_other_screen: bool,
+    /// A control sequence was too long, and was left out.
+    pub has_cut: bool,
 }
 
 /// Lines that scrolled off, drawn.
 #[derive(Default)]
 struct Scrolled {
     lines: VecDeque<String>,
+    bytes: usize,
 }
 
 impl Callbacks for Scrolled {
@@ -51,10 +61,11 @@ impl Callbacks for Scrolled {
         let _ = contents.write_formatted_basic(&mut line, &mut BasicFormattedCaptureState::new());
         line.truncate(line.trim_end_matches(' ').len());
         line.shrink_to_fit();
-        if self.lines.len() == SCROLLBACK - AS_CELLS {
-            self.lines.pop_front();
-        }
+        self.bytes += line.len();
         self.lines.push_back(line);
+        while self.lines.len() > SCROLLBACK - AS_CELLS || self.bytes > MAX_SCROLLBACK_BYTES {
+            self.bytes -= self.lines.pop_front().map_or(0, |line| line.len());
+        }
     }
 }
 
@@ -65,17 +76,35 @@ impl Grid {
         Self {
             parser: Parser::new_with_callbacks(rows, cols, AS_CELLS, Scrolled::default()),
             held: Vec::new(),
+            half: Vec::new(),
+            in_cut: false,
         }
     }
 
     /// Takes output.
     pub fn feed(&mut self, bytes: &[u8]) -> Fed {
+        self.half.extend_from_slice(bytes);
+        let (clean, half) = control_sequences::seven_bit(&self.half);
+        self.half = half.to_vec();
         let mut whole = std::mem::take(&mut self.held);
-        whole.extend_from_slice(bytes);
+        whole.extend_from_slice(&clean);
         let (mut fed, mut at) = (Fed::default(), 0);
-        while let Some(piece) = control_sequences::next(&whole[at..]) {
+        loop {
+            if self.in_cut {
+                let Some(rest) = control_sequences::rest_of_cut(&whole[at..]) else {
+                    at = whole.len();
+                    break;
+                };
+                at += rest;
+                self.in_cut = false;
+            }
+            let Some(piece) = control_sequences::next(&whole[at..]) else { break };
             let bytes = piece.bytes();
             at += bytes.len();
+            if let control_sequences::Piece::Cut(_) = piece {
+                (self.in_cut, fed.has_cut) = (true, true);
+                continue;
+            }
             if let control_sequences::Piece::Sequence(sequence) = piece {
                 if let Some(question) = terminal_query(sequence) {
                     fed.answers.extend(self.answer(question));
@@ -83,7 +112,7 @@ impl Grid {
                 }
                 if matches!(sequence, b"\x1b[3J" | b"\x1bc") {
                     self.parser.process(bytes);
-                    self.parser.callbacks_mut().lines.clear();
+                    *self.parser.callbacks_mut() = Scrolled::default();
                     fed.shown.extend_from_slice(bytes);
                     continue;
                 }

@@ -1,13 +1,47 @@
 //! The inputs of a host's loop.
 
-use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::own::command::OwnCommand;
 
 use super::mailbox::Mailbox;
 use crate::log::Direction;
+
+/// The most bytes of the agent's output that wait for the loop. A longer line waits alone.
+const MAX_WAITING_BYTES: usize = 1 << 20;
+
+/// The bytes of output that wait for the loop. The threads that read the agent wait for room, and the agent for them.
+#[derive(Default)]
+pub struct Room {
+    used: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// A part of the room. It is given back when this is dropped.
+pub struct Share {
+    room: Arc<Room>,
+    bytes: usize,
+}
+
+impl Room {
+    /// Waits until there is room for so many bytes.
+    pub fn share(self: &Arc<Self>, bytes: usize) -> Share {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = |used: &mut usize| *used > 0 && *used + bytes > MAX_WAITING_BYTES;
+        let mut used = self.freed.wait_while(used, is_full).unwrap_or_else(PoisonError::into_inner);
+        *used += bytes;
+        Share { room: Arc::clone(self), bytes }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        *self.room.used.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
+        self.room.freed.notify_all();
+    }
+}
 
 /// An input of a host's loop.
 pub enum Input {
@@ -17,9 +51,13 @@ pub enum Input {
         direction: Direction,
         /// Without its line feed.
         bytes: Vec<u8>,
+        /// The line was too long: this is its beginning.
+        is_cut: bool,
+        /// Its room.
+        share: Share,
     },
     /// Output of the terminal.
-    Output(Vec<u8>),
+    Output(Vec<u8>, Share),
     /// One of the agent's outputs has ended.
     Closed,
     /// A command of a reader.
@@ -37,6 +75,8 @@ pub enum Input {
     Children,
     /// The system ends this host.
     Terminate,
+    /// The folder of the session is gone.
+    FolderGone,
 }
 
 /// A command of a reader.

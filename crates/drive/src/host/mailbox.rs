@@ -7,10 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use serde_json::value::RawValue;
 
 /// The most bytes of terminal output that wait. More are dropped: the reader gets the screen instead.
-const MAX_OUTPUT: usize = 1 << 20;
+const MAX_OUTPUT: usize = 512 << 10;
 
 /// The most bytes that wait. A reader that is further behind is disconnected. It attaches again and reads the log.
-const MAX_WAITING_BYTES: usize = 16 << 20;
+const MAX_WAITING_BYTES: usize = 2 << 20;
 
 /// The queue of one reader.
 #[derive(Default)]
@@ -31,6 +31,12 @@ struct State {
 }
 
 impl State {
+    /// Disconnects the reader.
+    fn cut_off(&mut self) {
+        (self.is_closed, self.bytes) = (true, 0);
+        self.messages.clear();
+    }
+
     fn go_stale(&mut self) {
         self.is_stale = true;
         self.messages.retain(|(_, is_output)| !is_output);
@@ -58,8 +64,7 @@ impl Mailbox {
     pub fn send(&self, message: &Arc<RawValue>) -> bool {
         let mut state = self.lock();
         if state.bytes + message.get().len() > MAX_WAITING_BYTES && !state.messages.is_empty() {
-            state.messages.clear();
-            state.is_closed = true;
+            state.cut_off();
         }
         if !state.is_closed {
             state.bytes += message.get().len();
@@ -119,6 +124,11 @@ impl Mailbox {
         }
     }
 
+    /// The bytes that wait.
+    pub fn waiting(&self) -> usize {
+        self.lock().bytes
+    }
+
     /// No more messages come. Those that wait are still delivered.
     pub fn close(&self) {
         self.lock().is_closed = true;
@@ -127,9 +137,7 @@ impl Mailbox {
 
     /// The reader is gone: nothing is kept for it.
     pub fn abandon(&self) {
-        let mut state = self.lock();
-        (state.is_closed, state.bytes) = (true, 0);
-        state.messages.clear();
+        self.lock().cut_off();
         self.changed.notify_all();
     }
 }

@@ -32,9 +32,9 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
@@ -42,6 +42,7 @@ use signal_hook::iterator::Signals;
 use watchbill_platform::files::open_private;
 use watchbill_platform::socket::Address;
 
+use self::environment::ALLOCATOR;
 use self::input::Input;
 use self::session::Session;
 use crate::folder::Folder;
@@ -136,6 +137,7 @@ fn start(command: &mut Command, folder: &Folder) -> io::Result<bool> {
     let faults = open_private(OpenOptions::new().append(true).create(true), &folder.faults())?;
     command.arg(KEEP).arg(folder.path()).current_dir("/");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(faults);
+    command.envs(ALLOCATOR.iter().filter(|(name, _)| std::env::var_os(name).is_none()).copied());
     let mut child = command.spawn()?;
     let begun = Instant::now();
     let address = Address::at(&folder.socket());
@@ -173,10 +175,14 @@ fn keep(folder: &Folder) -> io::Result<()> {
         spec,
         inputs,
         next: session.next(),
+        long_line: Mutex::default(),
         owed: AtomicUsize::new(0),
     });
     let address = Address::at(&folder.socket());
     let (listener, mark) = address.listen()?;
+    if let Err(error) = watch(folder, &shared.inputs) {
+        fault(&format!("{NAME}: it will not be noticed if the folder of the session is removed: {error}"));
+    }
     server::serve(listener, Arc::clone(&shared))?;
     session.run(&received);
     drop(received);
@@ -188,6 +194,32 @@ fn keep(folder: &Folder) -> io::Result<()> {
         std::thread::sleep(Duration::from_millis(5));
     }
     removed
+}
+
+/// Tells the loop when the folder of the session is not there any more: it, or one above it, was removed or moved.
+fn watch(folder: &Folder, inputs: &SyncSender<Input>) -> io::Result<()> {
+    use rustix::fs::inotify;
+    let flags = inotify::WatchFlags::DELETE_SELF | inotify::WatchFlags::MOVE_SELF;
+    // The socket of the host keeps the folder's inode, so its removal shows by the files in it.
+    let flags_of_own = flags | inotify::WatchFlags::DELETE;
+    let watched = inotify::init(inotify::CreateFlags::CLOEXEC)?;
+    for above in folder.path().ancestors().take_while(|above| above.parent().is_some()) {
+        // A folder that this user may not look at is not removed by this user either.
+        let is_own = above == folder.path();
+        let _ = inotify::add_watch(&watched, above, if is_own { flags_of_own } else { flags });
+    }
+    let (spec, inputs) = (folder.spec_file(), inputs.clone());
+    let look = move || {
+        let mut events = File::from(watched);
+        let mut buffer = [0; 4096];
+        while std::io::Read::read(&mut events, &mut buffer).is_ok() {
+            if !spec.exists() {
+                let _ = inputs.send(Input::FolderGone);
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("folder".to_owned()).stack_size(128 << 10).spawn(look).map(drop)
 }
 
 /// Passes signals to the loop.

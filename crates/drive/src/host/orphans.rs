@@ -20,6 +20,10 @@ fn file(folder: &Folder) -> PathBuf {
 
 /// Writes down which processes belong to the session.
 pub fn remember(folder: &Folder, processes: &[Process]) {
+    // A folder that is being removed gets no new file.
+    if !folder.spec_file().exists() {
+        return;
+    }
     // Process ids and start times name processes until the next boot.
     let mut text = boot().unwrap_or_default().to_string();
     for Process { pid, start } in processes {

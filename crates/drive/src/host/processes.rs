@@ -11,7 +11,8 @@ use watchbill_core::requests::visible::visible_line;
 use watchbill_platform::process;
 use watchbill_protocol::own::event::OwnProcess;
 
-use crate::host_process::folder_of;
+use crate::folder::Folder;
+use crate::host_process::is_host_beside;
 
 /// How much of a command line is shown, in characters.
 const SHOWN: usize = 120;
@@ -31,13 +32,28 @@ pub fn look(pid: u32) -> Option<Process> {
     Some(Process { pid, start: found.start_ticks()? })
 }
 
+/// Its id, as system calls take it.
+pub fn pid_of(process: Process) -> Option<Pid> {
+    i32::try_from(process.pid).ok().and_then(Pid::from_raw)
+}
+
 /// Whether it still runs.
 pub fn is_alive(process: Process) -> bool {
     look(process.pid) == Some(process)
 }
 
-/// All living processes below `root`, parents first. Another host and what it runs do not belong to this one.
-pub fn descendants(root: u32) -> Vec<Process> {
+/// Children of this process that have ended and wait to be taken note of. Leaves out what a thread of the host runs and waits for
+/// itself. Only such a child is in the host's own session, because the agent begins one for itself and what it starts.
+pub fn ended_children() -> Vec<Pid> {
+    let own = std::process::id();
+    let session = rustix::process::getsid(None).ok();
+    let ended = process::all().filter_map(process::look).filter(|it| it.has_ended && it.parent == own);
+    let ids = ended.filter_map(|it| Pid::from_raw(it.pid.cast_signed()));
+    ids.filter(|pid| rustix::process::getsid(Some(*pid)).ok() != session).collect()
+}
+
+/// All living processes below `root`, parents first. Another host and what it runs do not belong to the session of `own`.
+pub fn descendants(root: u32, own: &Folder) -> Vec<Process> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     let mut found = HashMap::new();
     for process in process::all().filter_map(process::look) {
@@ -49,7 +65,7 @@ pub fn descendants(root: u32) -> Vec<Process> {
     let mut open = vec![root];
     while let Some(parent) = open.pop() {
         for pid in children.remove(&parent).unwrap_or_default() {
-            if folder_of(pid).is_some() {
+            if is_host_beside(pid, own) {
                 continue;
             }
             open.push(pid);
@@ -66,7 +82,7 @@ pub fn descendants(root: u32) -> Vec<Process> {
 /// # Errors
 /// When the system refuses.
 pub fn signal(process: Process, signal: Signal) -> io::Result<()> {
-    let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) else { return Ok(()) };
+    let Some(pid) = pid_of(process) else { return Ok(()) };
     let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return Ok(()) };
     // The handle names one process for good. It is the right one if the start time agrees now.
     if !is_alive(process) {

@@ -2,8 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, OwnImage, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+
+/// The most bytes of prompts that wait, with their pictures. The first one may be longer.
+const MAX_WAITING_BYTES: usize = 4 << 20;
 
 /// A prompt that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +45,26 @@ pub struct PromptQueue {
     turn_runs: bool,
 }
 
+/// The bytes of a prompt.
+fn size(text: &str, images: &[OwnImage]) -> usize {
+    text.len() + images.iter().map(|image| image.data.len()).sum::<usize>()
+}
+
 impl PromptQueue {
+    /// Whether a prompt fits behind those that wait. One that is known is not added again.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn has_room(&self, id: &str, text: &str, images: &[OwnImage]) -> Result<(), ApiError> {
+        let waiting: usize = self.waiting.iter().map(|one| size(&one.text, &one.images)).sum();
+        let fits = self.waiting.is_empty() || waiting + size(text, images) <= MAX_WAITING_BYTES;
+        if fits || self.places.contains_key(id) {
+            return Ok(());
+        }
+        let words = "the prompts that wait are too large together: wait until one is sent, or take one back";
+        Err(ApiError::new(ErrorCode::Conflict, words))
+    }
+
     /// Takes a prompt. `turn_runs`: the agent works.
     pub fn take(
         &mut self,

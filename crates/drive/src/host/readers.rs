@@ -10,6 +10,9 @@ use watchbill_protocol::own::host::HostMessage;
 
 use super::mailbox::Mailbox;
 
+/// The most bytes that wait for all readers together. Beyond that, those furthest behind are disconnected.
+const MAX_WAITING_BYTES: usize = 3 << 20;
+
 /// The attached readers.
 #[derive(Default)]
 pub struct Readers(Vec<Arc<Mailbox>>);
@@ -18,6 +21,17 @@ impl Readers {
     /// Adds one. From now on it is told everything.
     pub fn add(&mut self, mailbox: Arc<Mailbox>) {
         self.0.push(mailbox);
+        self.stay_small();
+    }
+
+    /// Disconnects the readers that are furthest behind, until what waits is small enough. The last one has its own limit.
+    pub fn stay_small(&mut self) {
+        while self.0.len() > 1
+            && self.0.iter().map(|mailbox| mailbox.waiting()).sum::<usize>() > MAX_WAITING_BYTES
+        {
+            let furthest = (0..self.0.len()).max_by_key(|at| self.0[*at].waiting()).unwrap_or(0);
+            self.0.swap_remove(furthest).abandon();
+        }
     }
 
     /// Tells events. A reader that is gone, or too far behind, is forgotten.
@@ -28,6 +42,7 @@ impl Readers {
         if let Some(message) = message(&HostMessage::Events { events }) {
             self.0.retain(|mailbox| mailbox.send(&message));
         }
+        self.stay_small();
     }
 
     /// Shows output of the terminal.

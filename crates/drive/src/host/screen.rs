@@ -17,6 +17,9 @@ use super::readers::{Readers, message};
 /// Between pasted text and Enter: agents take an Enter that comes with the text for a part of it (Claude Code 2.1.329).
 const BEFORE_ENTER: Duration = Duration::from_millis(50);
 
+/// The most cells of a terminal. Each takes 32 bytes, on two screens.
+const MAX_CELLS: u32 = 100_000;
+
 /// The terminal of a session, as its host keeps it.
 pub struct Screen(Grid);
 
@@ -31,13 +34,18 @@ impl Screen {
         self.0.size()
     }
 
-    /// Takes output of the program: answers what it asks, and shows the rest.
-    pub fn take(&mut self, output: &[u8], agent: Option<&Agent>, readers: &Readers) {
+    /// Takes output of the program: answers what it asks, and shows the rest. Says what was left out.
+    pub fn take(&mut self, output: &[u8], agent: Option<&Agent>, readers: &Readers) -> Option<&'static str> {
         let fed = self.0.feed(output);
+        let mut cut = fed.has_cut.then_some("a control sequence of more than 64 KiB was left out");
         if !fed.answers.is_empty()
             && let Some(agent) = agent
         {
-            agent.write(fed.answers);
+            if agent.is_full() {
+                cut = Some("the program reads no answers to what it asks its terminal: they were left out");
+            } else {
+                agent.write(fed.answers);
+            }
         }
         if fed.left_other_screen {
             // Views that came while the other screen was up have never drawn the screen below.
@@ -45,6 +53,7 @@ impl Screen {
         } else {
             readers.show(&fed.shown);
         }
+        cut
     }
 
     /// Sends itself to a reader.
@@ -65,6 +74,10 @@ impl Screen {
     /// # Errors
     /// When the command makes no sense, or the system refuses.
     pub fn give(&mut self, command: &OwnCommand, agent: &mut Agent) -> Result<(), ApiError> {
+        let is_input = matches!(command, OwnCommand::Type { .. } | OwnCommand::Paste { .. });
+        if is_input && agent.is_full() {
+            return Err(ApiError::new(ErrorCode::Conflict, "the program reads no input: nothing was typed"));
+        }
         match command {
             OwnCommand::Type { bytes } => {
                 let bytes = STANDARD.decode(bytes).map_err(|error| {
@@ -87,8 +100,10 @@ impl Screen {
 
     /// The last view that was resized sets the size. The same size again does nothing.
     fn resize(&mut self, agent: &mut Agent, size: OwnSize) -> Result<(), ApiError> {
-        if !(2..=1000).contains(&size.rows) || !(2..=1000).contains(&size.cols) {
-            return Err(ApiError::new(ErrorCode::Invalid, "a terminal has 2 to 1000 lines and columns"));
+        let fits = (2..=1000).contains(&size.rows) && (2..=1000).contains(&size.cols);
+        if !fits || u32::from(size.rows) * u32::from(size.cols) > MAX_CELLS {
+            let words = format!("a terminal has 2 to 1000 lines and columns, and at most {MAX_CELLS} cells");
+            return Err(ApiError::new(ErrorCode::Invalid, words));
         }
         if self.size() == size {
             return Ok(());

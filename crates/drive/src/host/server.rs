@@ -2,16 +2,17 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use watchbill_core::requests::caller::{RunningAgent, check};
 use watchbill_platform::socket::{Listener, ListenerExt as _, Reader, Stream, Writer, halves, is_ours};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{
-    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_HOST_LINE_BYTES,
+    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_CALL_ID_BYTES, MAX_HOST_LINE_BYTES,
 };
 use watchbill_protocol::own::spec::OwnSpec;
 use watchbill_protocol::socket::{Reply, ReplyBody};
@@ -27,8 +28,12 @@ use crate::socket::engine::{is_engine, is_engine_or_window, tell_refused};
 /// The most open connections: windows, command lines, the engine.
 const MAX_CONNECTIONS: usize = 64;
 
-/// The most events in one message.
+/// The most events in one message, and the most bytes of records that they come from. One record may be longer.
 const BATCH: usize = 256;
+const BATCH_BYTES: usize = 256 << 10;
+
+/// How long a reader may take for a line of its own, and how long it may read nothing of what it is told.
+const SLOWEST: Duration = Duration::from_secs(30);
 
 /// The state that all connections share.
 pub struct Shared {
@@ -40,6 +45,8 @@ pub struct Shared {
     pub inputs: SyncSender<Input>,
     /// The number of the next record.
     pub next: Arc<AtomicU64>,
+    /// Held while a long line of a reader is read and carried out.
+    pub long_line: Mutex<()>,
     /// Readers that are attached, and commands without an answer. The host ends when they have everything.
     pub owed: AtomicUsize,
 }
@@ -111,18 +118,21 @@ struct Connection {
     mailbox: Option<Arc<Mailbox>>,
     /// Whether this caller may steer, once it was looked at.
     may_steer: Option<Result<(), ApiError>>,
-    /// Whether it may do what can answer a dialog.
-    may_type: Option<Result<(), ApiError>>,
+    /// It may do what can answer a dialog. A refusal does not stay: the next key may be a person's.
+    may_type: bool,
+    /// The refusal that the engine was told last.
+    told: Option<String>,
 }
 
 impl Connection {
     fn new(stream: Stream, shared: Arc<Shared>) -> Self {
         let (reader, writer) = halves(stream);
-        Self { reader, writer, shared, mailbox: None, may_steer: None, may_type: None }
+        Self { reader, writer, shared, mailbox: None, may_steer: None, may_type: false, told: None }
     }
 
     /// Answers calls until the reader closes the connection.
     fn serve(&mut self) -> io::Result<()> {
+        self.reader.stream().set_send_timeout(Some(SLOWEST))?;
         self.writer.send(&HostHello {
             host_protocol: HOST_VERSION,
             watchbill: env!("CARGO_PKG_VERSION").to_owned(),
@@ -138,11 +148,16 @@ impl Connection {
     }
 
     fn calls(&mut self) -> io::Result<()> {
-        while let Some(line) = self.reader.line(MAX_HOST_LINE_BYTES)? {
-            match serde_json::from_slice::<HostCall>(line) {
+        let shared = Arc::clone(&self.shared);
+        while let Some((line, _alone)) =
+            self.reader.gated_line(MAX_HOST_LINE_BYTES, &shared.long_line, SLOWEST)?
+        {
+            match serde_json::from_slice::<HostCall>(&line) {
+                Ok(HostCall { id, .. }) if id.len() > MAX_CALL_ID_BYTES => {
+                    self.error("", &ApiError::new(ErrorCode::Invalid, "the id of the request is too long"))?;
+                }
                 Ok(HostCall { id, request: HostRequest::Attach { from } }) => self.attach(id, from)?,
                 Ok(HostCall { id, request: HostRequest::Command { command } }) => {
-                    let line = line.to_vec();
                     // The command may end the session: the host stays until the answer is written.
                     let _owed = Owed::new(&self.shared);
                     let answer = self.allowed(&command).and_then(|()| {
@@ -185,18 +200,18 @@ impl Connection {
                 Err(refused("only a running Watchbill gives answers; ask it".to_owned()))
             }
             OwnCommand::SetMode { .. } | OwnCommand::Type { .. } | OwnCommand::Paste { .. } => {
-                let may = || {
-                    if is_engine_or_window(stream, data) {
-                        Ok(())
-                    } else {
-                        look(&caller::all_agents(), false)
-                    }
-                };
-                self.may_type.get_or_insert_with(may).clone()
+                if !self.may_type && !is_engine_or_window(stream, data) {
+                    look(&caller::all_agents(), false)?;
+                }
+                self.may_type = true;
+                Ok(())
             }
             _ => Ok(()),
         });
-        if let Err(refusal) = &allowed {
+        if let Err(refusal) = &allowed
+            && self.told.as_ref() != Some(&refusal.message)
+        {
+            self.told = Some(refusal.message.clone());
             let what = if matches!(command, OwnCommand::Answer { .. }) { "answer" } else { "prompt" };
             if let Err(error) = tell_refused(data, &self.shared.spec.session, what, &refusal.message) {
                 tracing::debug!(%error, "no engine lists the refusal");
@@ -266,7 +281,7 @@ impl Following {
 
     /// Sends the events of the log's records up to, and without, the record `upto`.
     fn past(&self, log: &mut LogReader, replay: &mut Replay, from: u64, upto: u64) -> io::Result<()> {
-        let mut events = Vec::new();
+        let (mut events, mut size) = (Vec::new(), 0);
         while log.number() < upto {
             let Some(Record { n, at, direction, bytes }) = log.next(|kind| kind != Direction::Command)?
             else {
@@ -275,9 +290,11 @@ impl Following {
             let what = replay.fold(at, direction, &bytes);
             if n >= from {
                 events.extend(numbered(n, at, what));
+                size += bytes.len();
             }
-            if events.len() >= BATCH {
+            if events.len() >= BATCH || size >= BATCH_BYTES {
                 self.send(std::mem::take(&mut events))?;
+                size = 0;
             }
         }
         if events.is_empty() { Ok(()) } else { self.send(events) }

@@ -80,6 +80,8 @@ pub(super) struct State {
     pub started_over: bool,
     /// The last event was sent.
     pub is_over: bool,
+    /// What the user was told to be cut.
+    pub told_cuts: Vec<&'static str>,
 }
 
 /// How the agent ended.
@@ -168,16 +170,22 @@ impl Session {
 
     fn take(&mut self, input: Input) {
         match input {
-            Input::Line { direction, bytes } => {
+            Input::Line { direction, bytes, is_cut, share: _share } => {
                 if direction == Direction::Err {
                     self.keep_words(&bytes);
                 }
                 self.append(direction, &bytes);
+                if is_cut && direction == Direction::Out {
+                    self.tell_cut(
+                        "a line of the agent of more than 8 MiB was cut: what it said there is missing",
+                    );
+                }
             }
-            Input::Output(bytes) => {
+            Input::Output(bytes, _share) => {
                 self.work.goes_on();
                 if let Some(screen) = &mut self.screen {
-                    screen.take(&bytes, self.agent.as_ref(), &self.readers);
+                    let cut = screen.take(&bytes, self.agent.as_ref(), &self.readers);
+                    cut.into_iter().for_each(|what| self.tell_cut(what));
                 }
             }
             Input::Closed => self.state.outputs = self.state.outputs.saturating_sub(1),
@@ -195,9 +203,26 @@ impl Session {
                 if let Some(screen) = &mut self.screen {
                     screen.send_to(&mailbox);
                 }
+                self.readers.stay_small();
             }
             Input::Children => self.reap(),
-            Input::Terminate => self.end(false),
+            Input::Terminate => self.end(Some("the system ended the host of the session")),
+            Input::FolderGone => {
+                let why = format!(
+                    "the folder {} was removed, so no command reaches it",
+                    self.folder.path().display()
+                );
+                self.event(&OwnWhat::Error { text: why.clone(), cause: "command".to_owned() });
+                self.end(Some(&why));
+            }
+        }
+    }
+
+    /// Says, once for each kind, that something was left out so that the host stays small.
+    pub(super) fn tell_cut(&mut self, what: &'static str) {
+        if !self.state.told_cuts.contains(&what) {
+            self.state.told_cuts.push(what);
+            self.event(&OwnWhat::Error { text: what.to_owned(), cause: "protocol".to_owned() });
         }
     }
 

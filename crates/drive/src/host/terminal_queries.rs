@@ -73,8 +73,18 @@ fn csi(body: &[u8]) -> Option<TerminalQuery> {
 fn osc(body: &[u8]) -> Option<TerminalQuery> {
     let end = body.iter().position(|byte| matches!(byte, 0x07 | 0x1b | 0x18 | 0x1a)).unwrap_or(body.len());
     let mut words = body[..end].split(|byte| *byte == b';');
-    let number = words.next()?;
-    let asks = number == b"52" || words.any(|word| word == b"?" || word.ends_with(b"=?"));
+    // Terminals read it as a number, and skip control characters in it.
+    let digits = words.next()?.iter().filter(|byte| byte.is_ascii_digit());
+    let number =
+        digits.fold(0_u32, |number, digit| number.saturating_mul(10).saturating_add((digit - b'0').into()));
+    let is_clipboard = match number {
+        // xterm's, and kitty's with types.
+        52 | 5522 => true,
+        // iTerm2's.
+        1337 => body.to_ascii_lowercase().windows(4).any(|part| part == b"copy"),
+        _ => false,
+    };
+    let asks = is_clipboard || words.any(|word| word == b"?" || word.ends_with(b"=?"));
     asks.then_some(TerminalQuery::Unanswered)
 }
 
@@ -106,6 +116,15 @@ mod tests {
             ("\x1b]11;?\x07", Some(TerminalQuery::Unanswered)),
             ("\x1b]4;1;?\x1b\\", Some(TerminalQuery::Unanswered)),
             ("\x1b]52;c;aGk=\x07", Some(TerminalQuery::Unanswered)),
+            ("\x1b]052;c;aGk=\x07", Some(TerminalQuery::Unanswered)),
+            ("\x1b]0000000000000052;c;aGk=\x1b\\", Some(TerminalQuery::Unanswered)),
+            ("\x1b] 52;c;aGk=\x07", Some(TerminalQuery::Unanswered)),
+            ("\x1b]5\x002;c;aGk=\x07", Some(TerminalQuery::Unanswered)),
+            ("\x1b]5522;type=write\x07", Some(TerminalQuery::Unanswered)),
+            ("\x1b]1337;CopyToClipboard=\x07", Some(TerminalQuery::Unanswered)),
+            ("\x1b]1337;Copy=:aGk=\x07", Some(TerminalQuery::Unanswered)),
+            ("\x1b]1337;CurrentDir=/\x07", None),
+            ("\x1b]520;c;aGk=\x07", None),
             ("\x1b]0;what?\x07", None),
             ("\x1b]8;;https://example.invalid/?\x07", None),
             ("\x1b[31m", None),

@@ -33,7 +33,7 @@ impl Work {
 
     /// The agent, while it runs, and all that descends from it.
     pub fn processes(&self) -> Vec<Process> {
-        let mut all = processes::descendants(std::process::id());
+        let mut all = processes::descendants(std::process::id(), &self.folder);
         let others = processes::of_scope(&self.scope);
         let others: Vec<Process> = others.into_iter().filter(|process| !all.contains(process)).collect();
         all.extend(others);

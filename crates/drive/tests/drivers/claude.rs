@@ -153,13 +153,38 @@ fn a_form_of_a_tool_server_is_answered_with_values_of_its_types() {
 
 #[test]
 fn an_unknown_call_of_the_agent_is_refused_and_never_granted() {
+    for subtype in ["grant_all", "prompt_draft_activity"] {
+        let mut driver = ready();
+        let call =
+            json!({ "type": "control_request", "request_id": "r9", "request": { "subtype": subtype } });
+        assert!(said(&mut *driver, &call).is_empty());
+        let due = driver.due();
+        assert_eq!(due.len(), 1);
+        assert_eq!(written(&due[0])["response"]["subtype"], "error");
+        // A host of the client's makers writes such a call itself. Its log is read all the same.
+        let line =
+            json!({ "type": "control_request", "request_id": "h1", "request": { "subtype": subtype } });
+        driver.fold(at(0), LogLine::In(&line.to_string()));
+        let response = json!({ "subtype": "success", "request_id": "h1", "response": {} });
+        assert!(said(&mut *driver, &json!({ "type": "control_response", "response": response })).is_empty());
+    }
+}
+
+#[test]
+fn the_card_of_a_skill_says_which_skill_of_which_server() {
     let mut driver = ready();
-    let call =
-        json!({ "type": "control_request", "request_id": "r9", "request": { "subtype": "grant_all" } });
-    assert!(said(&mut *driver, &call).is_empty());
-    let due = driver.due();
-    assert_eq!(due.len(), 1);
-    assert_eq!(written(&due[0])["response"]["subtype"], "error");
+    let call = json!({ "subtype": "can_use_tool", "tool_name": "Skill", "input": { "skill": "docs:deploy" },
+        "tool_kind": "mcp_skill", "mcp_server": { "name": "docs", "source": "project" },
+        "mcp_skill": { "name": "docs:deploy", "version": "sha256:ab" } });
+    let events =
+        said(&mut *driver, &json!({ "type": "control_request", "request_id": "r3", "request": call }));
+    let [OwnWhat::Request { request }] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(request.summary, "Skill: skill docs:deploy of the MCP server docs");
+    assert!(request.shown.contains("version: sha256:ab"), "{}", request.shown);
+    let allow = OwnCommand::Answer { request: "r3".into(), decision: RequestDecision::Allow };
+    let lines = driver.command(&allow).unwrap();
+    let body = json!({ "behavior": "allow", "updatedInput": { "skill": "docs:deploy" } });
+    assert_eq!(written(&lines[0])["response"]["response"], body);
 }
 
 #[test]

@@ -328,6 +328,7 @@ pub(crate) fn origins_in(chains: &Chains) -> HashMap<SessionId, SessionId> {
 
 /// The copy and its origin, if the link says that history was copied.
 fn copied_from(link: &Link) -> Option<(SessionId, SessionId)> {
-    let copied = matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords);
+    let copied =
+        matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords | LinkReason::ContinuedIn);
     (copied && link.from != link.to).then(|| (link.to.clone(), link.from.clone()))
 }

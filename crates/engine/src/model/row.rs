@@ -61,6 +61,11 @@ fn terminal(hooks: Option<&HookSession>, tmux: Option<&Arc<str>>) -> Option<Arc<
     }
 }
 
+/// The pane of the process that parked the session. The process that runs it has none.
+fn parked_in<'a>(inputs: &RowInputs<'a>) -> Option<&'a Arc<str>> {
+    inputs.registry.parked(inputs.id).filter(|_| inputs.live)?.entry.tmux.as_ref()
+}
+
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
 pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let verdict = verdict(inputs)?;
@@ -164,7 +169,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .or_else(|| entry.and_then(|entry| entry.version.clone()))
             .or_else(|| hosted.and_then(|fold| fold.version.clone())),
         pid: verdict.pid,
-        terminal: terminal(hooks, verdict.tmux.as_ref()),
+        terminal: terminal(hooks, verdict.tmux.as_ref().or_else(|| parked_in(inputs))),
         tokens,
         context_used,
         context_size: hosted_size

@@ -236,13 +236,13 @@ mod tests {
     fn the_end_of_a_process_is_reported_without_polling() {
         let (sender, receiver) = mpsc::channel();
         let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let descriptor = SystemProcesses::new().exit_fd(child.id());
         assert!(descriptor.is_some(), "this kernel gives descriptors of processes");
         exits.watch(child.id(), descriptor);
         child.kill().unwrap();
         // Nothing has reaped the child yet: a zombie has ended too.
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(Noticed::Ended(child.id())));
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(Noticed::Ended(child.id())));
         child.wait().unwrap();
     }
 
@@ -251,9 +251,9 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
         exits.watch(4711, None);
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(Noticed::Ended(4711)));
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(Noticed::Ended(4711)));
         assert_eq!(
-            receiver.recv_timeout(Duration::from_secs(10)),
+            receiver.recv_timeout(Duration::from_secs(60)),
             Ok(Noticed::Ended(4711)),
             "again and again"
         );
@@ -263,7 +263,7 @@ mod tests {
     fn no_event_is_reported_while_processes_run() {
         let (sender, receiver) = mpsc::channel();
         let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         exits.watch(child.id(), SystemProcesses::new().exit_fd(child.id()));
         assert!(
             receiver.recv_timeout(Duration::from_millis(500)).is_err(),

@@ -130,9 +130,10 @@ mod tests {
 
     use super::*;
 
-    /// A file system with a mount that answers only after a signal.
+    /// A file system with a mount that answers only after a signal, and says when a look at it is under way.
     struct DeadMount {
         rest: MemFs,
+        begun: mpsc::Sender<()>,
         answers: Mutex<mpsc::Receiver<()>>,
     }
 
@@ -147,6 +148,7 @@ mod tests {
 
         fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
             if dir.starts_with("/dead") {
+                self.begun.send(()).map_err(io::Error::other)?;
                 let answers = self.answers.lock().unwrap();
                 answers.recv().map_err(io::Error::other)?;
             }
@@ -170,12 +172,13 @@ mod tests {
         }
         rest.write("/dead/.claude/compacted.s.marker", b"{}");
         let (answer, answers) = mpsc::channel();
-        let fs = Arc::new(DeadMount { rest, answers: Mutex::new(answers) });
+        let (begun, begins) = mpsc::channel();
+        let fs = Arc::new(DeadMount { rest, begun, answers: Mutex::new(answers) });
         let (sender, receiver) = mpsc::channel();
         let sender = Mutex::new(sender);
         let looks =
             FolderLooks::new(fs, move |look| sender.lock().is_ok_and(|sender| sender.send(look).is_ok()));
-        let patience = Duration::from_secs(20);
+        let patience = Duration::from_secs(60);
         looks.ask("/dead/.claude".into());
         for n in 0..20 {
             looks.ask(format!("/alive/{n}/.claude").into());
@@ -186,6 +189,8 @@ mod tests {
             assert_eq!(look.files.len(), 1);
         }
         assert_eq!(looks.outstanding(), 1);
+        // Until a thread has taken the request, another one for the same folder adds no look.
+        begins.recv_timeout(patience).unwrap();
         // A request during a look: a second look follows the first.
         looks.ask("/dead/.claude".into());
         answer.send(()).unwrap();

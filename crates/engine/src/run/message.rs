@@ -7,7 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::open::Asked;
-use watchbill_core::requests::request::{NamedFile, Request, RequestId};
+use watchbill_core::requests::request::{NamedFiles, Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::SessionCommand;
 use watchbill_history::removal::Removal;
@@ -101,7 +101,7 @@ pub(crate) enum Message {
     /// The user answers a request.
     Answer(UserAnswer, Pressed, OnAnswered),
     /// The files that an open request names were looked at; all of them, as they are now.
-    FilesSeen(SessionId, RequestId, Vec<NamedFile>),
+    FilesSeen(SessionId, RequestId, NamedFiles),
     /// A program that may not answer requests or send prompts has tried to.
     CallerRefused(RefusedCaller),
     /// The holder of the store has stored a command.

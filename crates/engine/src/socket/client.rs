@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::SessionCommand;
+use watchbill_drive::socket::caller::processes;
+use watchbill_drive::socket::engine::holder;
 use watchbill_history::removal::Removal;
 use watchbill_platform::socket::{Address, Reader, Writer, halves};
 use watchbill_protocol::chain::WorkChain;
@@ -39,9 +41,10 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to the holder of this data folder's store. `None` if no program listens, or it speaks another protocol.
+    /// Connects to the holder of this data folder's store. `None` if it does not listen, or speaks another protocol. A program
+    /// that took the place of its socket is no holder.
     pub fn connect(data_dir: &Path) -> Option<Self> {
-        match Self::greeted(&address_of(data_dir)) {
+        match Self::greeted(data_dir) {
             Ok(client) if client.hello.protocol == VERSION => Some(client),
             Ok(client) => {
                 tracing::debug!(
@@ -57,8 +60,14 @@ impl Client {
         }
     }
 
-    fn greeted(address: &Address) -> io::Result<Self> {
-        let (mut reader, writer) = halves(address.connect()?);
+    fn greeted(data_dir: &Path) -> io::Result<Self> {
+        let stream = address_of(data_dir).connect()?;
+        if holder(&stream, data_dir).is_none() {
+            return Err(io::Error::other(
+                "the program that listens does not hold the lock of the data folder",
+            ));
+        }
+        let (mut reader, writer) = halves(stream);
         reader.wait_at_most(Some(GREETING))?;
         let hello = reader.line(u64::MAX)?.ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok(Self { hello: serde_json::from_slice(hello)?, reader, writer })
@@ -67,6 +76,11 @@ impl Client {
     /// The hello of the holder.
     pub fn hello(&self) -> &Hello {
         &self.hello
+    }
+
+    /// Whether a process has started the holder, or is above the one that did.
+    pub fn descends_from(&self, pid: u32) -> bool {
+        processes(self.reader.stream()).contains(&pid)
     }
 
     /// Raises the holder's window, with a session selected.

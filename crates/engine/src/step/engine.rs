@@ -43,6 +43,7 @@ use crate::publish::Current;
 use crate::transcripts::{Loaded, TrackedFile};
 use crate::witnesses::hooks::Hooks;
 use crate::witnesses::registry::Registry;
+use watchbill_history::query::Gate;
 use watchbill_history::query::timeline::TimelinePlan;
 use watchbill_settings::Settings;
 
@@ -377,8 +378,21 @@ impl Engine {
     ///
     /// # Errors
     /// When the session is not known.
-    pub fn timeline_plan(&self, asked: &str) -> Result<TimelinePlan, ApiError> {
-        questions::timeline_plan(&self.rooms, asked)
+    pub fn timeline_plan(&self, gate: &Gate, asked: &str) -> Result<TimelinePlan, ApiError> {
+        questions::timeline_plan(&self.rooms, gate, asked)
+    }
+
+    /// The session that is named, if it may leave Watchbill.
+    ///
+    /// # Errors
+    /// When no session matches, several do, or it may not leave.
+    pub fn shown(&self, gate: &Gate, asked: &str) -> Result<SessionId, ApiError> {
+        questions::shown(&self.rooms, gate, asked)
+    }
+
+    /// Whether a session may not leave Watchbill.
+    pub fn hides(&self, gate: &Gate, session: &str) -> bool {
+        questions::hides(&self.rooms, gate, &SessionId::new(session))
     }
 
     /// The process and terminal of a session.

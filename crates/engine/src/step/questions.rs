@@ -14,10 +14,12 @@ use watchbill_protocol::why::Why;
 use watchbill_terminal::{Presence, SessionLocation};
 use watchbill_watch::layout::ClientPath;
 
+use super::changes::is_left_out;
 use super::rooms::Rooms;
 use super::verdicts::{row_of, verdict_of};
 use crate::model::paths::FilePath;
 use crate::prompt::PromptTarget;
+use watchbill_history::query::Gate;
 use watchbill_history::query::named::{IdScope, find_stored, require_name, resolve_one};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
 
@@ -148,10 +150,11 @@ pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
 ///
 /// # Errors
 /// When the session is not known.
-pub(super) fn timeline_plan(rooms: &Rooms, asked: &str) -> Result<TimelinePlan, ApiError> {
-    let id = find(rooms, asked)?;
+pub(super) fn timeline_plan(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<TimelinePlan, ApiError> {
+    let id = shown(rooms, gate, asked)?;
     let chain = rooms.chains.chains().of(&id);
-    let sessions = chain.map_or_else(|| vec![id.clone()], |chain| chain.sessions.clone());
+    let mut sessions = chain.map_or_else(|| vec![id.clone()], |chain| chain.sessions.clone());
+    sessions.retain(|session| !hides(rooms, gate, session));
     let agents = sessions.iter().flat_map(|session| agent_files(rooms, session)).collect();
     let parts = sessions
         .into_iter()
@@ -167,7 +170,29 @@ pub(super) fn timeline_plan(rooms: &Rooms, asked: &str) -> Result<TimelinePlan, 
     let name = chain.and_then(|chain| chain.name.as_ref()).map(ToString::to_string);
     let chain = chain
         .map_or_else(|| watchbill_core::ids::ChainId::derive(&id).to_string(), |chain| chain.id.to_string());
-    Ok(TimelinePlan { session: id, chain, name, parts, agents })
+    Ok(TimelinePlan { session: id, chain, name, parts, agents, exclude: gate.exclude().clone() })
+}
+
+/// Whether the session may not leave Watchbill.
+pub(super) fn hides(rooms: &Rooms, gate: &Gate, id: &SessionId) -> bool {
+    let exclude = gate.exclude();
+    // A session without a transcript has a working folder too, from a hook or the registry.
+    let in_folder = || {
+        let row = row_of(rooms, id);
+        let folders = row.iter().flat_map(|row| [row.cwd.as_deref(), row.repo_root.as_deref()]);
+        folders.flatten().any(|folder| exclude.excludes(folder))
+    };
+    gate.forgets(id.as_str())
+        || (!exclude.is_empty() && (is_left_out(&rooms.sessions, id, exclude) || in_folder()))
+}
+
+/// The session that is named, if it may leave Watchbill.
+///
+/// # Errors
+/// When no session matches, several do, or it may not leave.
+pub(super) fn shown(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<SessionId, ApiError> {
+    let id = find(rooms, asked)?;
+    if hides(rooms, gate, &id) { Err(gate.refusal(id.as_str())) } else { Ok(id) }
 }
 
 fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {
@@ -190,8 +215,12 @@ pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLoca
     let row = row_of(rooms, &id)
         .ok_or_else(|| ApiError::new(ErrorCode::NotFound, format!("session {id} is not known")))?;
     let mut instances = rooms.witnesses.processes_of(&id, rooms.env.is_live());
-    // Of several processes on one session, the user most likely left the last started one open.
-    instances.sort_by_key(|witness| Reverse((witness.liveness == Liveness::Alive, witness.entry.started_at)));
+    // Of several processes on one session, the user most likely left the last started one open. The process that
+    // parked the session has its terminal, and the one that runs it has none.
+    instances.sort_by_key(|witness| {
+        let entry = &witness.entry;
+        Reverse((witness.liveness == Liveness::Alive, entry.parked.is_some(), entry.started_at))
+    });
     let running = instances.iter().find(|witness| witness.liveness != Liveness::Dead);
     let presence = match running {
         _ if !rooms.env.processes().are_real() => Presence::DemoOnly,
@@ -199,7 +228,12 @@ pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLoca
         None if row.live => Presence::Unconfirmed,
         None => Presence::Ended,
     };
-    Ok(SessionLocation { session: id.as_str().into(), cwd: row.cwd, terminal: row.terminal, presence })
+    let found_in = rooms.sessions.main_file(&id).and_then(|(path, file)| {
+        let project = path.parent()?.file_name()?.to_str()?;
+        file.main()?.lineage().cwd_in(project).cloned()
+    });
+    let cwd = found_in.or(row.cwd);
+    Ok(SessionLocation { session: id.as_str().into(), cwd, terminal: row.terminal, presence })
 }
 
 /// The data for typing a prompt into a session.
@@ -218,6 +252,13 @@ pub(super) fn prompt_target(rooms: &Rooms, asked: &str) -> Result<PromptTarget, 
 /// Why a session takes no prompt now. The registry file alone says whether it is idle, but a hook may know of a dialog
 /// before that file does.
 pub(super) fn objection_to_prompt(rooms: &Rooms, session: &SessionId) -> Option<String> {
+    if rooms.witnesses.is_parked(session) {
+        return Some(
+            "the session is parked, so its terminal may show the list of agents, which would begin a new session \
+             with the text; write it in that terminal"
+                .to_owned(),
+        );
+    }
     let waits = "the session waits for you; answer that first";
     let row = row_of(rooms, session)?;
     let has_dialog = row.state == State::WaitingForApproval || row.state_kind == Some(StateKind::Dialog);

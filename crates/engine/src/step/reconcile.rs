@@ -47,8 +47,8 @@ pub(super) fn take_hints(rooms: &mut Rooms, hints: BTreeSet<Hint>, out: &mut Vec
 /// Looks at one file, by its place.
 pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
     let Some((_, place)) = rooms.env.place_of(path) else {
-        // A folder whose permissions have changed gets a file's hint.
-        if rooms.env.is_folder_below_a_root(path) {
+        // A folder whose permissions have changed gets a file's hint, and a copy of a transcript has a problem.
+        if rooms.env.is_folder_below_a_root(path) || rooms.env.is_copy(path) {
             look_at_tree(rooms, path, out);
         }
         return;

@@ -8,7 +8,7 @@ use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::open::{AnswerOutcome, AnswerRefusal, Asked, CallWitness, RequestEffect};
-use watchbill_core::requests::request::{Digest, NamedFile, Request, RequestId, Via};
+use watchbill_core::requests::request::{Digest, NamedFiles, Request, RequestId, Via};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
@@ -76,7 +76,7 @@ impl UserAnswers<'_> {
     }
 
     /// The files that an open request names were looked at. Its row is made anew.
-    pub fn note_files(&mut self, session: &SessionId, id: &RequestId, files: Vec<NamedFile>) {
+    pub fn note_files(&mut self, session: &SessionId, id: &RequestId, files: NamedFiles) {
         self.0.requests.note_files(id, files);
         self.0.rows.mark(session.clone());
     }

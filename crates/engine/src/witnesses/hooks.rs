@@ -102,6 +102,14 @@ impl Hooks {
         change
     }
 
+    /// The clock was set back to `now`.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        for session in self.sessions.values_mut() {
+            session.fold.turn_back(now);
+            session.last_at = session.last_at.min(now);
+        }
+    }
+
     /// A process may have ended: asks the system again. Gives the sessions that this changes.
     pub fn recheck(&mut self, pid: Option<u32>, processes: &dyn Processes) -> Vec<SessionId> {
         let concerned: Vec<SessionId> = match pid {
@@ -244,18 +252,9 @@ impl HookSession {
             return None;
         }
         let entry = RegistryEntry {
-            instance: agent.instance.clone(),
-            session: session.clone(),
             cwd: self.cwd.clone(),
             started_at: agent.started_at,
-            status: None,
-            status_at: None,
-            kind: None,
-            entrypoint: None,
-            version: None,
-            user_name: None,
-            pid_domain: None,
-            tmux: None,
+            ..RegistryEntry::unregistered(agent.instance.clone(), session.clone())
         };
         Some(InstanceWitness { entry, liveness: agent.liveness, seen_at: agent.heard_at })
     }

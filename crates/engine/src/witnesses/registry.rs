@@ -1,5 +1,7 @@
 //! The live registry: its files, their processes, and processes that change sessions.
 
+mod parked;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,7 +47,26 @@ pub struct Registry {
 #[derive(Debug, Default)]
 struct Slot {
     witness: Option<InstanceWitness>,
+    /// The time of its status as the file has it.
+    written_at: Option<Timestamp>,
     torn: u32,
+}
+
+impl Slot {
+    /// A process writes its statuses one after another. One with an earlier time than the last was written after the clock had
+    /// been set back, so the time of reading counts.
+    fn put_in_order(&mut self, new: &mut InstanceWitness) {
+        let written_at = std::mem::replace(&mut self.written_at, new.entry.status_at);
+        let Some(before) = self.witness.as_ref().filter(|old| old.entry.instance == new.entry.instance)
+        else {
+            return;
+        };
+        if new.entry.status_at == written_at {
+            new.entry.status_at = before.entry.status_at;
+        } else if new.entry.status_at < before.entry.status_at {
+            new.entry.status_at = Some(new.seen_at);
+        }
+    }
 }
 
 /// The effects of reading one file.
@@ -115,14 +136,33 @@ impl Registry {
                 problems.set(misnamed(name, entry.instance.pid));
                 self.drop_content(path)
             }
-            Ok(entry) if self.is_own(&entry, fs) => {
+            Ok(entry) if entry.spare || self.is_own(&entry, fs) => {
                 problems.forget(&name);
                 self.drop_content(path)
             }
-            Ok(entry) => {
+            Ok(mut entry) => {
                 problems.forget(&name);
                 let liveness = processes.probe(&entry.instance, entry.pid_domain.as_deref());
-                self.place(path, InstanceWitness { entry, liveness, seen_at: now }, now)
+                let parked = self.follow_parked(path, &mut entry, now, fs);
+                let (job, session) = (entry.job.clone(), entry.session.clone());
+                let mut change = self.place(path, InstanceWitness { entry, liveness, seen_at: now }, now);
+                if let Some(parked) = parked
+                    && !self
+                        .moves
+                        .iter()
+                        .any(|seen| seen.parked && seen.from == parked.from && seen.to == parked.to)
+                {
+                    change.sessions.push(parked.from.clone());
+                    change.lives = true;
+                    self.note_move(parked);
+                }
+                // A process that was parked before the job had a file.
+                for waits in self.parked_on(job.as_ref(), &session) {
+                    let more = self.read(&waits, now, fs, processes, problems);
+                    change.sessions.extend(more.sessions);
+                    change.lives |= more.lives;
+                }
+                change
             }
             Err(RegistryError::Torn) => {
                 let slot = self.slots.entry(path.to_path_buf()).or_default();
@@ -142,6 +182,13 @@ impl Registry {
         }
     }
 
+    fn note_move(&mut self, seen: RegistryMove) {
+        if self.moves.len() >= MAX_MOVES {
+            self.moves.drain(..MAX_MOVES / 8);
+        }
+        self.moves.push(seen);
+    }
+
     /// The file has no usable content. Its earlier content does not stay true for ever either.
     fn drop_content(&mut self, path: &Path) -> RegistryChange {
         // Keep the slot, so that a rescan knows the path.
@@ -156,11 +203,13 @@ impl Registry {
         }
     }
 
-    fn place(&mut self, path: &Path, witness: InstanceWitness, now: Timestamp) -> RegistryChange {
+    fn place(&mut self, path: &Path, mut witness: InstanceWitness, now: Timestamp) -> RegistryChange {
         let mut change = RegistryChange::default();
+        self.slots.entry(path.to_path_buf()).or_default().put_in_order(&mut witness);
         let session = witness.entry.session.clone();
         let pid = witness.entry.instance.pid;
         let alive = witness.liveness != Liveness::Dead;
+        let parked = witness.entry.parked.is_some();
         let slot = self.slots.entry(path.to_path_buf()).or_default();
         slot.torn = 0;
         let before = slot.witness.replace(witness);
@@ -189,15 +238,13 @@ impl Registry {
                 let how = if same_process { Departure::MovedOn } else { Departure::FileLeft };
                 self.note_departure(&before, now, how);
                 change.sessions.push(before.entry.session.clone());
-                if same_process {
-                    if self.moves.len() >= MAX_MOVES {
-                        self.moves.drain(..MAX_MOVES / 8);
-                    }
-                    self.moves.push(RegistryMove {
+                if same_process && !parked {
+                    self.note_move(RegistryMove {
                         instance: before.entry.instance.clone(),
                         from: before.entry.session.clone(),
                         to: session.clone(),
                         at: now,
+                        parked: false,
                     });
                 }
             }

@@ -14,6 +14,7 @@ use watchbill_engine::handle::{Handle, real_sources, start};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::single_look::look;
 use watchbill_history::archive::{offer, offer_at};
+use watchbill_history::query::Gate;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_protocol::search::{Hit, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, What};
@@ -67,7 +68,7 @@ fn an_archived_session_is_readable_after_its_transcript_is_gone() {
     let timeline = |settings: &Settings| {
         let world = with_archive(real_sources(), settings);
         let engine = look(settings.clone(), world, Outlook::LIVE, &SystemClock);
-        let plan = engine.timeline_plan("s").ok()?;
+        let plan = engine.timeline_plan(&Gate::default(), "s").ok()?;
         TimelineReader::default().read(engine.fs(), &plan, ItemRange::whole()).ok()
     };
     let before = timeline(&settings).unwrap();
@@ -114,7 +115,7 @@ fn an_archived_subagent_stays_below_the_call_that_its_meta_file_names() {
     let subagents = || {
         let engine =
             look(settings.clone(), with_archive(real_sources(), &settings), Outlook::LIVE, &SystemClock);
-        let plan = engine.timeline_plan("s").unwrap();
+        let plan = engine.timeline_plan(&Gate::default(), "s").unwrap();
         let timeline = TimelineReader::default().read(engine.fs(), &plan, ItemRange::whole()).unwrap();
         let of = |item: &watchbill_protocol::timeline::TimelineItem| match &item.what {
             What::Tool { subagent, .. } => subagent.as_ref().map(|subagent| subagent.agent_id.clone()),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use jiff::tz::TimeZone;
 use watchbill_core::history::{HistorySettings, Role};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -130,8 +131,8 @@ impl IndexRig {
                 all.extend(texts.iter().map(|text| format!("{id} {} {text:?}", row.path)));
             }
         }
-        for by in [TokenGroup::Day, TokenGroup::Project, TokenGroup::Model] {
-            all.extend(store.tokens(by, None).unwrap().iter().map(|row| format!("{by:?} {row:?}")));
+        for by in [TokenGroup::Day(TimeZone::UTC), TokenGroup::Project, TokenGroup::Model] {
+            all.extend(store.tokens(&by, None).unwrap().iter().map(|row| format!("{by:?} {row:?}")));
         }
         all.extend(store.tools(None).unwrap().iter().map(|row| format!("{row:?}")));
         all.push(format!("{:?} {:?}", store.text_counts().unwrap(), store.session_counts(None).unwrap()));

@@ -1,10 +1,14 @@
 //! The system clock jumps.
 
+use serde_json::json;
+use watchbill_core::requests::request::RequestId;
 use watchbill_core::time::Millis;
+use watchbill_engine::input::{Input, Output};
 use watchbill_engine::publish::snapshot;
+use watchbill_hooks::request::read_request;
 
-use crate::house::House;
-use crate::records::{SessionWriter, session};
+use crate::house::{House, start_of};
+use crate::records::{SessionWriter, registry, session};
 
 const YEAR: Millis = Millis::from_secs(365 * 86_400);
 
@@ -78,6 +82,46 @@ fn a_clock_that_goes_back_by_an_hour_delays_no_deadline() {
     house.reboot();
     house.look_again();
     assert_eq!(snapshot(&house.engine.current(true)).sessions, shown);
+}
+
+/// A request is open while the clock goes back: of the machine, or of the agent alone. The person answers it in the terminal.
+#[test]
+fn a_request_that_was_answered_after_the_clock_went_back_is_over_at_once() {
+    let day = Millis::from_secs(86_400);
+    for (back, of_machine) in
+        [(HOUR, true), (day, true), (Millis::from_secs(10), true), (HOUR, false), (Millis(900), false)]
+    {
+        let mut house = House::new();
+        let author = SessionWriter::new(&session(1), "/repo");
+        let line = author.prompt(house.number(), house.now);
+        house.append(&author, &line);
+        house.registry(7, &author.session, "busy");
+        house.wait(Millis::from_secs(20));
+        let payload = json!({ "hook_event_name": "PermissionRequest", "tool_name": "Bash", "permission_mode": "default",
+            "tool_input": { "command": "rm -rf build" } });
+        let message = house.hook_message(7, &author.session, payload);
+        let id = RequestId::new("1");
+        let request = read_request(id.clone(), &message.payload, None, house.now).unwrap();
+        house.step(Input::Ask(Box::new(request), message));
+        house.wait(Millis(30));
+        house.registry(7, &author.session, "waiting:permission prompt");
+        house.wait(Millis::from_secs(3));
+        assert!(house.row(&author).request.is_some(), "{back:?}");
+
+        if of_machine {
+            house.now = house.now - back;
+            house.stage.fs.set_now(house.now);
+            house.step(Input::Deadline);
+            house.wait(Millis(700));
+            house.registry(7, &author.session, "busy");
+        } else {
+            let (at, start) = (house.now - back, start_of(7));
+            house.registry_text(7, &registry(7, &start, &author, "busy", at, at));
+        }
+        let row = house.row(&author);
+        assert_eq!((&*row.state, row.request.is_some()), ("working", false), "{back:?} {of_machine}");
+        assert!(house.out.contains(&Output::Release(id)), "its hook process ends: {back:?} {of_machine}");
+    }
 }
 
 #[test]

@@ -201,3 +201,66 @@ fn the_agent_that_is_asked_as_a_model_is_no_session() {
 fn registry_text(writer: &SessionWriter, house: &House) -> String {
     crate::records::registry(7, "1", writer, "busy", house.now, house.now)
 }
+
+/// The entry of a process with more fields, which replace others.
+fn entry(house: &mut House, pid: u32, session: &SessionWriter, more: serde_json::Value) {
+    house.run(pid, "1");
+    let text = registry(pid, "1", session, "idle", house.now, house.now);
+    let mut entry: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    entry.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+    house.registry_text(pid, &entry.to_string());
+}
+
+fn turn(house: &mut House, of: &SessionWriter) {
+    let line = of.prompt(house.number(), house.now);
+    house.append(of, &line);
+    house.catch_up();
+}
+
+#[test]
+fn a_parked_session_goes_on_in_its_job_and_the_pane_follows() {
+    // In any order: the job's process, its state file, the parked entry. Recorded from client 2.1.332.
+    for (worker_first, state_file) in [(true, false), (false, false), (false, true)] {
+        let mut house = House::new();
+        let (old, new) = (author(1), author(2));
+        turn(&mut house, &old);
+        let pane = serde_json::json!({"tmux": "main:@1.%2"});
+        entry(&mut house, 7, &old, pane);
+        house.wait(Millis(5_000));
+        let worker = serde_json::json!({"kind": "bg", "jobId": "a1c5a82b", "status": "busy"});
+        let parked = serde_json::json!({"tmux": "main:@1.%2", "parkedJobId": "a1c5a82b", "updatedAt": house.now.as_millis()});
+        if state_file {
+            let state = serde_json::json!({"sessionId": &new.session, "state": "working"}).to_string();
+            house.stage.fs.write("/home/dev/.claude/jobs/a1c5a82b/state.json", state.as_bytes());
+        }
+        if worker_first {
+            entry(&mut house, 8, &new, worker.clone());
+        }
+        entry(&mut house, 7, &old, parked);
+        if !worker_first {
+            entry(&mut house, 8, &new, worker);
+        }
+        house.wait(Millis(2_000));
+        let row = house.row(&new);
+        assert_eq!(house.row(&old).superseded_by, Some(new.session.clone()));
+        assert_eq!((row.state.as_str(), row.superseded), ("working", None));
+        assert_eq!(row.terminal.and_then(|terminal| terminal.target), Some("main:@1.%2".to_owned()));
+        assert_eq!(house.problems(), []);
+    }
+}
+
+#[test]
+fn a_process_that_runs_no_session_gives_no_row() {
+    let mut house = House::new();
+    for (pid, more) in
+        [(7, serde_json::json!({"spare": true, "kind": "bg"})), (8, serde_json::json!({"kind": "daemon"}))]
+    {
+        entry(&mut house, pid, &author(pid as usize), more);
+        house.wait(Millis(5_000));
+        assert!(house.find(author(pid as usize)).is_none(), "{pid}");
+    }
+    // A prompt takes the spare process.
+    entry(&mut house, 7, &author(7), serde_json::json!({"kind": "bg"}));
+    house.wait(Millis(5_000));
+    assert!(house.find(author(7)).is_some());
+}

@@ -2,6 +2,7 @@
 
 use watchbill_core::time::Millis;
 use watchbill_engine::engine::Engine;
+use watchbill_history::query::Gate;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_protocol::timeline::{Subagent, Timeline, TimelineItem, What};
 
@@ -32,7 +33,7 @@ fn a_subagents_items_are_nested_at_its_call_and_shift_no_index() {
         for (at, operation) in &named.recording.operations {
             player.act(*at, operation, &mut |_, _, _| {});
         }
-        let plan = player.engine.timeline_plan(&session(&player.engine)).unwrap();
+        let plan = player.engine.timeline_plan(&Gate::default(), &session(&player.engine)).unwrap();
         assert_eq!(plan.agents.len(), 1, "{name}");
         let fs = player.engine.fs();
         let mut reader = TimelineReader::default();
@@ -69,7 +70,7 @@ fn a_running_subagent_is_found_by_its_meta_file() {
         if player.engine.current(true).rows.is_empty() {
             continue;
         }
-        let plan = player.engine.timeline_plan(&session(&player.engine)).unwrap();
+        let plan = player.engine.timeline_plan(&Gate::default(), &session(&player.engine)).unwrap();
         let timeline =
             TimelineReader::default().read(player.engine.fs(), &plan, ItemRange::new(Some(0), 100)).unwrap();
         let calls = subagents(&timeline.items);
@@ -92,7 +93,7 @@ fn every_record_has_a_timeline_place_also_in_subagents() {
         let hints = player.stage.hints.take();
         player.engine.step(player.now, watchbill_engine::input::Input::Hints(hints));
         for row in player.engine.current(true).rows {
-            let plan = player.engine.timeline_plan(&row.session().session_id).unwrap();
+            let plan = player.engine.timeline_plan(&Gate::default(), &row.session().session_id).unwrap();
             let fs = player.engine.fs();
             let mut reader = TimelineReader::default();
             let timeline = reader.read(fs, &plan, ItemRange::whole()).unwrap();

@@ -15,7 +15,7 @@ use watchbill_engine::publish::Subscription;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_settings::Settings;
 
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The threads of this process, by number and name.
 fn threads() -> BTreeSet<String> {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use watchbill_core::time::Timestamp;
 use watchbill_store::archive::{ARCHIVE, Archive, frames::Frames};
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::{OpenMode, Store, StoreError};
@@ -84,6 +85,10 @@ impl Fs for ArchivedFs {
             Err(error) if is_gone(&error) => self.archived(path).map(|row| stat_of(&row)).ok_or(error),
             other => other,
         }
+    }
+
+    fn changed_at(&self, path: &Path) -> io::Result<Timestamp> {
+        self.real.changed_at(path)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {

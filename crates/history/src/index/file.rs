@@ -222,7 +222,9 @@ impl<B: RecordObserver> LineReceiver for FileRead<'_, '_, B> {
             beside.line(&report);
         }
         self.count.records += u64::from(report.records);
-        self.count.problems += report.problems().count() as u64;
+        let unknown = u64::from(report.unknown_type.is_some());
+        self.count.unknown += unknown;
+        self.count.problems += report.problems().count() as u64 - unknown;
     }
 
     fn huge_line(&mut self) {

@@ -14,6 +14,8 @@ pub struct FileReadCounts {
     pub texts: u64,
     /// Unreadable lines.
     pub problems: u64,
+    /// Records of unknown types.
+    pub unknown: u64,
     /// The file has more than the budget allowed.
     pub more: bool,
     /// Nothing of the file is stored: the user excluded or forgot it, or its session is not known yet.

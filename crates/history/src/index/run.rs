@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use watchbill_core::problem::ProblemKind;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::IndexReport;
 use watchbill_store::tables::files::FileCursor;
@@ -125,8 +124,7 @@ fn update<C: IndexObserver>(
     let full = options.full || before.is_some_and(|before| before != cut);
     let cut_before = store.totals()?.cut_bytes;
     let scan = scan(fs, &roots);
-    // A folder that does not exist yet is no problem: it holds nothing to read.
-    let problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count();
+    let problems = scan.problems.iter().filter(|problem| problem.kind.loses_something()).count();
     let mut report = IndexReport { problems: problems as u64, ..IndexReport::default() };
     let forgotten = ForgottenSessions::of(store)?;
     let is_left_out = |found: &Found| settings.history.exclude.excludes(&found.path.to_string_lossy());
@@ -328,6 +326,7 @@ impl<C: IndexObserver> IndexRun<'_, C> {
         self.report.records += read.records;
         self.report.texts += read.texts;
         self.report.problems += read.problems;
+        self.report.unknown_records += read.unknown;
         let progress = Progress { bytes: self.report.bytes, total_bytes: self.total_bytes };
         self.report.interrupted = !(self.progress)(&progress);
         read.more

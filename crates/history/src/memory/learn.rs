@@ -10,9 +10,6 @@ use watchbill_watch::fs::Fs;
 
 use super::project::project_of;
 
-/// The agent's words before what the user said when a tool was refused (Claude Code 2.1.329).
-const USER_SAID: &str = "the user said:";
-
 /// The most calls and turns of a session that the rules see, the newest. A program may make a session of any length.
 const MOST_CALLS: u32 = 20_000;
 const MOST_TURNS: u32 = 4_000;
@@ -116,11 +113,6 @@ pub(super) fn session_rows(
         batch: plan.batch,
         states: plan.words,
     });
-    let refusals = store.refusal_texts(session)?.into_iter().filter_map(|(call, text)| {
-        let at = text.find(USER_SAID)? + USER_SAID.len();
-        let reason = text[at..].split("\n\nNote:").next()?.trim();
-        (!reason.is_empty()).then(|| (call, reason.to_owned()))
-    });
     Ok(SessionRows {
         root: root.to_owned(),
         batches: store.newest_batches(session, MOST_TURNS)?.into_iter().map(|stored| stored.batch).collect(),
@@ -130,6 +122,5 @@ pub(super) fn session_rows(
             .map(|stored| stored.activity)
             .collect(),
         plans: plans.collect(),
-        refusals: refusals.collect(),
     })
 }

@@ -10,5 +10,5 @@ mod ids;
 pub mod learn;
 pub mod model;
 pub mod page;
-mod project;
+pub(crate) mod project;
 pub mod query;

@@ -8,7 +8,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::repo::{common_git_dir, repo_root};
 
 /// The project: the repository's common git folder, so that worktrees share it; else the real path of the folder.
-pub(super) fn project_of(fs: &dyn Fs, cwd: &str) -> ProjectPlace {
+pub(crate) fn project_of(fs: &dyn Fs, cwd: &str) -> ProjectPlace {
     let folder = Path::new(cwd);
     let folder = fs.canonical(folder).unwrap_or_else(|_| folder.to_owned());
     let (place, root) = match repo_root(fs, &folder) {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use watchbill_core::history::HistorySettings;
-use watchbill_core::problem::ProblemKind;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::{Found, scan};
@@ -48,7 +47,7 @@ pub fn lag(
     let partly = store.partly_excluded()?;
     let mut lag = Lag { exclude_changed: exclude_is_due(store, history)?, ..Lag::default() };
     let scan = scan(fs, roots);
-    lag.problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count() as u64;
+    lag.problems = scan.problems.iter().filter(|problem| problem.kind.loses_something()).count() as u64;
     let mut found = scan.found;
     found.retain(|found| found.kind.is_transcript() && !forgotten.has(found));
     // A rewritten file without a record so far has no stored rows either.

@@ -2,6 +2,7 @@
 
 pub mod context;
 pub mod export;
+pub mod gate;
 pub mod health;
 pub mod lag;
 pub mod named;
@@ -10,6 +11,7 @@ pub mod search;
 pub mod stats;
 pub mod timeline;
 
+pub use gate::Gate;
 pub use health::{health, schema};
 pub use lag::{Lag, lag};
 pub use search::Searcher;

@@ -1,21 +1,34 @@
 //! Usage: requests, tokens, tools.
 
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use jiff::tz::TimeZone;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::Tokens;
 use watchbill_protocol::store::{Stats, StatsRow};
 use watchbill_settings::Settings;
-use watchbill_store::stats::TokenGroup;
+use watchbill_store::stats::{TokenGroup, TokenRow};
 use watchbill_store::{OpenMode, Store, StoreError};
+
+use watchbill_watch::fs::StdFs;
 
 use crate::errors::{data_dir, store_api_error};
 use crate::memory::model::ledger;
+use crate::memory::project::project_of;
+
+/// How long the statistics look for the repositories of folders. A folder on a dead mount answers never, and stands for
+/// itself.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// What the statistics are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatsBy {
-    /// The day, in UTC.
+    /// The day, in the person's time zone.
     Day,
     /// The project.
     Project,
@@ -35,7 +48,7 @@ pub fn stats(settings: &Settings, by: StatsBy, since: Option<Timestamp>) -> Resu
     let mut stats = stats_of(&store, by, since).map_err(|error| store_api_error(&error))?;
     // What cannot be read is reported by the doctor.
     stats.memory_model = ledger::days(folder).unwrap_or_default();
-    let first = since.map(|since| since.to_string().chars().take(10).collect::<String>());
+    let first = since.map(|since| since.day(&TimeZone::system()));
     stats.memory_model.retain(|day| first.as_ref().is_none_or(|first| day.day >= *first));
     Ok(stats)
 }
@@ -48,16 +61,17 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
         StatsBy::Tool => "tool",
     };
     let tokens = |by: TokenGroup| -> Result<Vec<StatsRow>, StoreError> {
-        let rows = store.tokens(by, since)?;
-        Ok(rows
-            .into_iter()
-            .map(|row| StatsRow {
-                key: row.key.filter(|key| !key.is_empty()),
-                requests: Some(row.requests),
-                tokens: Some(tokens_of(row.tokens)),
-                ..StatsRow::default()
-            })
-            .collect())
+        let mut rows = store.tokens(&by, since)?;
+        if by == TokenGroup::Project {
+            rows = by_repository(rows);
+        }
+        let row = |row: TokenRow| StatsRow {
+            key: row.key.filter(|key| !key.is_empty()),
+            requests: Some(row.requests),
+            tokens: Some(tokens_of(row.tokens)),
+            ..StatsRow::default()
+        };
+        Ok(rows.into_iter().map(row).collect())
     };
     let tools: Vec<StatsRow> = store
         .tools(since)?
@@ -70,7 +84,7 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
             ..StatsRow::default()
         })
         .collect();
-    let days = tokens(TokenGroup::Day)?;
+    let days = tokens(TokenGroup::Day(TimeZone::system()))?;
     let (sessions, prompts) = store.session_counts(since)?;
     let total = total(&days, &tools, sessions, prompts);
     let rows = match by {
@@ -86,6 +100,51 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
         total,
         memory_model: Vec::new(),
     })
+}
+
+/// The rows with one row for each repository: its worktrees, the folders in it and every link to it count together. A row that
+/// shares its repository with no other keeps its name.
+fn by_repository(rows: Vec<TokenRow>) -> Vec<TokenRow> {
+    let folders = rows.iter().filter_map(|row| row.key.clone()).filter(|key| Path::new(key).is_absolute());
+    let places = repositories(folders.collect());
+    let mut merged: BTreeMap<Option<String>, TokenRow> = BTreeMap::new();
+    for row in rows {
+        let place = row.key.as_ref().map(|key| places.get(key).unwrap_or(key).clone());
+        match merged.get_mut(&place) {
+            None => drop(merged.insert(place, row)),
+            Some(sum) => {
+                sum.key = place.map(|place| name_of(&place));
+                sum.requests += row.requests;
+                sum.tokens.add(row.tokens);
+            }
+        }
+    }
+    let mut rows: Vec<TokenRow> = merged.into_values().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.tokens.output));
+    rows
+}
+
+/// The main working tree of a repository; a bare one has none.
+fn name_of(place: &str) -> String {
+    place.strip_suffix("/.git").filter(|root| !root.is_empty()).unwrap_or(place).to_owned()
+}
+
+/// The repository of each folder, as memories name it, as far as the file system answers in time.
+fn repositories(folders: Vec<String>) -> HashMap<String, String> {
+    let (sender, receiver) = mpsc::channel();
+    let count = folders.len();
+    // The thread outlives the wait on a dead mount.
+    std::thread::spawn(move || {
+        for folder in folders {
+            let place = project_of(&StdFs, &folder).place;
+            if sender.send((folder, place)).is_err() {
+                return;
+            }
+        }
+    });
+    let end = Instant::now() + LOOK;
+    let next = || receiver.recv_timeout(end.saturating_duration_since(Instant::now())).ok();
+    std::iter::from_fn(next).take(count).collect()
 }
 
 fn total(days: &[StatsRow], tools: &[StatsRow], sessions: u64, prompts: u64) -> StatsRow {

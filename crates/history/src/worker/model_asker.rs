@@ -4,8 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use watchbill_core::memory::model::queue::{
-    JobFacts, JobState, NextQuestion, QueueFacts, Rest, day_of, next_day, next_question,
+    JobFacts, JobState, NextQuestion, QueueFacts, Rest, next_question,
 };
 use watchbill_core::memory::model::{Job, check, job};
 use watchbill_core::memory::{MemorySettings, ModelSettings};
@@ -150,7 +151,7 @@ impl ModelAsker {
             Ok(None) => {}
             Ok(Some(limit)) => {
                 tracing::info!(limit, "the model is not asked any more on this day");
-                let until = next_day(now);
+                let until = now.next_day(&TimeZone::system());
                 self.capped_until = Some(until);
                 return Ok(Sleep::Until(until));
             }
@@ -191,12 +192,14 @@ impl ModelAsker {
             step.commit()?;
             self.is_recovered = true;
         }
+        let zone = TimeZone::system();
         let facts = QueueFacts {
             is_busy: look.is_busy,
             paused_until: paused_until(store, now),
             resting_until: self.rest.until(now),
             capped_until: self.capped_until.filter(|until| until.since(now) <= Millis::from_secs(86_400)),
-            asked_today: store.model_jobs_ended_since(day_of(now))?,
+            asked_today: store.model_jobs_ended_since(now.begin_of_day(&zone))?,
+            day_ends: now.next_day(&zone),
         };
         let mut jobs = store.model_jobs_to_choose()?;
         let fact = |row: &ModelJobRow| JobFacts {

@@ -5,4 +5,4 @@ mod output;
 mod payload;
 
 pub use output::{decision_in_words_of_client, hook_output};
-pub use payload::{Asking, read_request, waits_for_answer};
+pub use payload::{Asking, read_request, skill_of, waits_for_answer};

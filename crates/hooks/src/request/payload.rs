@@ -39,6 +39,8 @@ pub struct Asking<'a> {
     pub cwd: Option<&'a str>,
     /// The folder of the agent's project, which stays.
     pub project: Option<&'a str>,
+    /// Which skill of which server it is about, see [`skill_of`].
+    pub skill: Option<String>,
     /// When it asked.
     pub opened_at: Timestamp,
     /// The bytes that are hashed.
@@ -49,14 +51,20 @@ impl Asking<'_> {
     /// The request.
     pub fn request(self) -> Request {
         let kind = kind_of(self.tool, self.input);
+        let (mut summary, mut shown) = (summary(self.tool, self.input, &kind), shown(self.input, &kind));
+        if let Some(skill) = &self.skill {
+            let title = skill.lines().next().unwrap_or_default();
+            summary = visible_line(&format!("{}: {title}", self.tool), SUMMARY);
+            shown = format!("{}\n\n{shown}", visible(skill));
+        }
         Request {
             id: self.id,
             via: self.via,
             session: SessionId::new(self.session),
             subagent: self.subagent.map(Arc::from),
             subagent_id: self.subagent_id.map(Arc::from),
-            summary: summary(self.tool, self.input, &kind).into(),
-            shown: shown(self.input, &kind).into(),
+            summary: summary.into(),
+            shown: shown.into(),
             always: match kind {
                 RequestKind::Permission => standing(self.suggestions, self.project.or(self.cwd)),
                 _ => Vec::new(),
@@ -70,8 +78,9 @@ impl Asking<'_> {
             project: self.project.map(Arc::from),
             opened_at: self.opened_at,
             digest: Digest::of(self.payload),
-            files: Vec::new(),
+            files: None,
             changed: Vec::new(),
+            not_compared: Vec::new(),
         }
     }
 }
@@ -102,10 +111,32 @@ pub fn read_request(
         mode: text("permission_mode"),
         cwd: text("cwd"),
         project: project.filter(|folder| !folder.is_empty()),
+        skill: skill_of(&fields),
         opened_at,
         payload,
     };
     Some(asking.request())
+}
+
+/// Which skill of which server a request is about: its name and server in the first line, then its version, its address, and what
+/// the server says of it. `None` for any other request.
+///
+/// Source: `PermissionRequest` and `can_use_tool` of client 2.1.332. A server can replace a skill, and the version tells which one
+/// is meant.
+pub fn skill_of(asked: &Value) -> Option<String> {
+    let word = |of: &Value, name: &str| {
+        of.get(name)?.as_str().filter(|word| !word.is_empty()).map(|word| word.replace('\n', " "))
+    };
+    let skill = asked.get("mcp_skill").unwrap_or(&Value::Null);
+    if word(asked, "tool_kind").as_deref() != Some("mcp_skill") && !skill.is_object() {
+        return None;
+    }
+    let server = asked.get("mcp_server").and_then(|server| word(server, "name"));
+    let name = word(skill, "name").unwrap_or_else(|| "without a name".to_owned());
+    let server = server.unwrap_or_else(|| "without a name".to_owned());
+    let rest = [("version", "version"), ("address", "uri"), ("the server says", "server_description")];
+    let rest = rest.iter().filter_map(|(what, field)| Some(format!("\n{what}: {}", word(skill, field)?)));
+    Some(format!("skill {name} of the MCP server {server}{}", rest.collect::<String>()))
 }
 
 /// Whether a hook process with this payload waits for an answer.

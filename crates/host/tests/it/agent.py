@@ -12,7 +12,7 @@ import sys
 import threading
 
 CHANGED = threading.Condition()
-STATE = {"interrupted": False, "answer": None, "prompts": [], "over": False}
+STATE = {"interrupted": False, "answer": None, "answers": [], "prompts": [], "over": False}
 
 
 def say(**line):
@@ -59,6 +59,7 @@ def listen():
                     STATE["interrupted"] = True
             elif line["type"] == "control_response":
                 STATE["answer"] = line["response"]["response"]
+                STATE["answers"].append(line["response"]["request_id"])
             CHANGED.notify_all()
     with CHANGED:
         STATE["over"] = True
@@ -103,9 +104,23 @@ def turn(uuid, words):
             say(type="stream_event", event=event, session_id=SESSION)
     elif word == "long":
         say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "x" * int(words.split(" ")[1])}]})
+    elif word == "huge":
+        for _ in range(int(words.split(" ")[1])):
+            say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "x" * int(words.split(" ")[2])}]})
     elif word == "broken":
         sys.stdout.write('{"type": \udcff' + "\n")
         sys.stdout.flush()
+    elif word in ("asks", "again"):
+        # Many requests at once, or one id for each of many, one after another.
+        STATE["answers"] = []
+        for number in range(int(words.split(" ")[1])):
+            name = "r" if word == "again" else f"r{number}"
+            request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": f"echo {number}"}, "tool_use_id": f"t{number}"}
+            say(type="control_request", request_id=name, request=request)
+            if word == "again":
+                until(lambda: len(STATE["answers"]) > number)
+        until(lambda: len(STATE["answers"]) == int(words.split(" ")[1]))
+        note("answers", json.dumps(STATE["answers"]))
     elif word == "ask":
         STATE["answer"] = None
         request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "true"}, "tool_use_id": "t-" + uuid}

@@ -1,7 +1,10 @@
 //! The host is killed at every step: nothing that was received is lost, no prompt goes twice, no process is left.
 
+use watchbill_drive::folder::Folder;
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+use watchbill_protocol::own::host::{HOST_VERSION, HostHello};
+use watchbill_protocol::own::spec::{OwnAgent, OwnKind};
 
 use crate::stage::{Attached, Session, Stage, is_alive, wait_until};
 use crate::stream::{kill, received, spec, starts};
@@ -274,4 +277,110 @@ fn a_torn_log_goes_on() {
     session.attach().until_at(&id, PromptPlace::Done).until_at(&next, PromptPlace::Done);
     let torn = std::fs::read_to_string(session.folder.path().join("log.torn")).unwrap();
     assert!(torn.ends_with("assis"), "{torn}");
+}
+
+#[test]
+fn a_host_whose_folder_is_removed_says_so_and_ends_with_its_agent() {
+    type Remove = fn(&Stage, &Session);
+    let ways: [(&str, Remove); 4] = [
+        ("its folder", |_, session| std::fs::remove_dir_all(session.folder.path()).unwrap()),
+        ("all sessions", |stage, _| std::fs::remove_dir_all(stage.data().join("own")).unwrap()),
+        ("moved", |stage, _| std::fs::rename(stage.data().join("own"), stage.data().join("other")).unwrap()),
+        ("the data folder moved", |stage, _| {
+            std::fs::rename(stage.data(), stage.data().with_extension("other")).unwrap();
+        }),
+    ];
+    for (what, remove) in ways {
+        let stage = Stage::new();
+        let session = stage.shell("echo ready; sleep 1000");
+        let mut told = session.attach();
+        told.until_shown("ready");
+        let host = session.host();
+        let started = told.until_event("the start", |what| matches!(what, OwnWhat::Started { .. }));
+        let OwnWhat::Started { pid } = started else { unreachable!() };
+        remove(&stage, &session);
+        told.until_event(
+            what,
+            |what| matches!(what, OwnWhat::Error { text, .. } if text.contains("was removed")),
+        );
+        let end = told.until_end();
+        assert!(
+            matches!(&end, OwnWhat::SessionEnded { words: Some(words), .. } if words.contains("was removed")),
+            "{end:?}"
+        );
+        wait_until("the end of both", || !is_alive(host) && !is_alive(pid));
+        let _ = std::fs::remove_dir_all(stage.data().with_extension("other"));
+    }
+}
+
+#[test]
+fn what_calls_itself_a_host_ends_with_the_session() {
+    let stage = Stage::new();
+    let fake = stage.data().join("fake");
+    let inner = Folder::of(&fake, "inner").unwrap();
+    let spec = stage.spec(OwnAgent::Shell, OwnKind::Pty, &["sleep", "1000"]);
+    inner.create(&spec).unwrap();
+    std::fs::create_dir_all(fake.join("bin")).unwrap();
+    std::fs::copy(Stage::program(), fake.join("bin/watchbill-host")).unwrap();
+    // A command line alone, and the program itself at another place, with a lock of its own.
+    let script = format!(
+        "perl -e '$0 = \"watchbill-host\\0--keep\\0x\"; sleep 1000' & {}/bin/watchbill-host --keep {} & echo ready; sleep 1000",
+        fake.display(),
+        inner.path().display()
+    );
+    let session = stage.shell(&script);
+    let mut told = session.attach();
+    told.until_shown("ready");
+    wait_until("the other host", || inner.socket().exists());
+    session.send(&OwnCommand::Stop).unwrap();
+    told.until_end();
+    session.wait_for_end();
+    let sleeps = |pid: &u32| {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.starts_with("watchbill-host") || line.contains("sleep")
+    };
+    let left: Vec<u32> = processes(&stage).into_iter().filter(sleeps).collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert!(std::fs::File::open(inner.lock()).unwrap().try_lock().is_ok(), "the other host has ended");
+}
+
+#[test]
+fn a_session_that_an_agent_started_with_watchbill_goes_on() {
+    let stage = Stage::new();
+    let inner = stage.spec(OwnAgent::Shell, OwnKind::Pty, &["sleep", "1000"]);
+    let folder = Folder::of(stage.data(), &inner.session).unwrap();
+    let outer = stage.shell(&format!(
+        "until test -e {0}/spec.json; do sleep 0.05; done; {1} {0}; echo started; sleep 1000",
+        folder.path().display(),
+        stage.data().join("own/bin").join(env!("CARGO_PKG_VERSION")).join("watchbill-host").display()
+    ));
+    folder.create(&inner).unwrap();
+    let mut told = outer.attach();
+    told.until_shown("started");
+    outer.send(&OwnCommand::Stop).unwrap();
+    told.until_end();
+    outer.wait_for_end();
+    assert!(watchbill_drive::client::HostClient::connect(&folder).unwrap().keeps());
+}
+
+#[test]
+fn a_host_that_dies_before_its_reply_leaves_the_outcome_unknown() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    let stage = Stage::new();
+    let folder = Folder::of(stage.data(), "dies").unwrap();
+    let spec = spec(&stage);
+    folder.create(&spec).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(folder.socket()).unwrap();
+    let socket = folder.socket();
+    let host = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let hello =
+            HostHello { host_protocol: HOST_VERSION, watchbill: String::new(), pid: 1, spec, next: 0 };
+        writeln!(&stream, "{}", serde_json::to_string(&hello).unwrap()).unwrap();
+        BufReader::new(&stream).read_line(&mut String::new()).unwrap();
+        std::fs::remove_file(socket).unwrap();
+    });
+    let error = watchbill_drive::client::send(&folder, "c", &OwnCommand::Interrupt).unwrap_err();
+    host.join().unwrap();
+    assert!(error.to_string().contains("unknown whether it took the command"), "{error}");
 }

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a failure ends the test; measurements print")]
 
+mod bounds;
 mod cases;
 mod deaths;
 mod stage;

@@ -23,6 +23,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(60);
 /// A data folder. Its sessions end with it.
 pub struct Stage {
     data: tempfile::TempDir,
+    lock: Option<std::fs::File>,
 }
 
 /// A new id, as the window makes one.
@@ -51,9 +52,12 @@ pub fn is_alive(pid: u32) -> bool {
 }
 
 impl Stage {
-    /// This process listens at the engine's socket, so hosts take its answers and keys.
+    /// This process holds the lock and listens at the socket as an engine does, so hosts take its answers and keys.
     pub fn new() -> Self {
-        let stage = Self::without_engine();
+        let mut stage = Self::without_engine();
+        let lock = std::fs::File::create(stage.data().join("writer.lock")).unwrap();
+        lock.try_lock().unwrap();
+        stage.lock = Some(lock);
         let run = stage.data().join("run");
         std::fs::DirBuilder::new().mode(0o700).create(&run).unwrap();
         let engine = UnixListener::bind(run.join("engine.sock")).unwrap();
@@ -62,7 +66,7 @@ impl Stage {
     }
 
     pub fn without_engine() -> Self {
-        Self { data: tempfile::tempdir().unwrap() }
+        Self { data: tempfile::tempdir().unwrap(), lock: None }
     }
 
     pub fn data(&self) -> &Path {

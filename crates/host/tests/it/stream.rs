@@ -204,6 +204,58 @@ fn a_request_is_answered_and_closed() {
     assert!(matches!(again, Err(HostError::Refused(_))), "{again:?}");
 }
 
+/// Answers each request as it is told, until the prompt is done. Gives the ids of the requests.
+fn answer_all(session: &Session, told: &mut Attached, prompt: &str) -> Vec<String> {
+    let mut answered: Vec<String> = Vec::new();
+    while told.place(prompt) != Some(PromptPlace::Done) {
+        let asked = told.events.iter().filter_map(|event| match &event.what {
+            OwnWhat::Request { request } => Some(request.id.clone()),
+            _ => None,
+        });
+        let new: Vec<String> = asked.filter(|id| !answered.contains(id)).collect();
+        for request in new {
+            let command = OwnCommand::Answer { request: request.clone(), decision: RequestDecision::Allow };
+            // The engine names the command so: an id that comes again would have the old answer.
+            watchbill_drive::client::send(&session.folder, &format!("answer-{request}"), &command).unwrap();
+            answered.push(request);
+        }
+        assert!(told.next(), "{} were answered", answered.len());
+    }
+    answered
+}
+
+#[test]
+fn many_requests_are_all_told_and_an_id_that_comes_again_is_another_request() {
+    let stage = Stage::new();
+    let session = stage.start(&spec(&stage));
+    let mut told = session.attach();
+    let many = session.prompt("asks 300", PromptWhen::Queue);
+    assert_eq!(answer_all(&session, &mut told, &many).len(), 300);
+    let open = told.events.iter().scan(0_i32, |open, event| {
+        *open += match &event.what {
+            OwnWhat::Request { .. } => 1,
+            OwnWhat::RequestClosed { .. } => -1,
+            _ => 0,
+        };
+        Some(*open)
+    });
+    assert!(open.max().unwrap() <= 32, "they are asked in turn");
+    let again = session.prompt("again 5", PromptWhen::Queue);
+    assert_eq!(answer_all(&session, &mut told, &again).len(), 305, "no request is told twice");
+    // The next process of the agent uses the same ids.
+    session.send(&OwnCommand::Stop).unwrap();
+    session.wait_for_end();
+    let session = stage.resume(&session.folder.spec().unwrap().session);
+    let mut told = session.attach();
+    told.until("the present", |told| told.caught_up);
+    let earlier = told.events.len();
+    let third = session.prompt("again 2", PromptWhen::Queue);
+    told.events.drain(..earlier);
+    let ids = answer_all(&session, &mut told, &third);
+    assert_eq!(ids.len(), 2);
+    assert!(ids.iter().all(|id| id.starts_with("2/")), "{ids:?}");
+}
+
 #[test]
 fn a_request_is_closed_when_the_agent_dies() {
     let stage = Stage::new();

@@ -54,7 +54,7 @@ pub fn at(base_url: &str, timeout_ms: u64) -> ModelJob {
 
 /// Waits until something is so.
 pub fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(60);
     while !is_so() {
         assert!(Instant::now() < until, "not in time: {what}");
         std::thread::sleep(Duration::from_millis(5));

@@ -1,18 +1,24 @@
 //! Lines of JSON over a stream, in both directions.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use interprocess::local_socket::Stream;
 use interprocess::local_socket::prelude::*;
 use serde::Serialize;
+
+/// A line up to this length, in bytes, is read beside others.
+const SHORT: u64 = 64 << 10;
 
 /// The reading half of a connection.
 pub struct Reader {
     stream: BufReader<SharedStream>,
     line: Vec<u8>,
 }
+
+/// A line, and for a long one the guard of its gate.
+pub type GatedLine<'a> = (Vec<u8>, Option<MutexGuard<'a, ()>>);
 
 /// The writing half. Its clones write one whole line at a time.
 #[derive(Clone)]
@@ -51,9 +57,48 @@ impl Reader {
         match self.line.last() {
             None => Ok(None),
             Some(b'\n') => Ok(Some(&self.line[..self.line.len() - 1])),
-            Some(_) if self.line.len() as u64 == longest => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "a line of the other end is too long"))
+            Some(_) if self.line.len() as u64 == longest => Err(too_long()),
+            Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// Waits for the next line. A long one is read while no other connection with the same `gate` reads one, and until the guard is
+    /// dropped, so that all of them together stay small. It has to come within `at_most`.
+    ///
+    /// # Errors
+    /// As [`Reader::line`].
+    pub fn gated_line<'a>(
+        &mut self,
+        longest: u64,
+        gate: &'a Mutex<()>,
+        at_most: Duration,
+    ) -> io::Result<Option<GatedLine<'a>>> {
+        self.line = Vec::new();
+        self.stream.by_ref().take(SHORT).read_until(b'\n', &mut self.line)?;
+        let mut alone = None;
+        if self.line.len() as u64 == SHORT && self.line.last() != Some(&b'\n') {
+            alone = Some(gate.lock().unwrap_or_else(PoisonError::into_inner));
+            let until = Instant::now() + at_most;
+            while self.line.last() != Some(&b'\n') && (self.line.len() as u64) < longest {
+                let left = until.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                self.wait_at_most(Some(left))?;
+                let room = (longest - self.line.len() as u64).min(SHORT);
+                if self.stream.by_ref().take(room).read_until(b'\n', &mut self.line)? == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
             }
+            self.wait_at_most(None)?;
+        }
+        match self.line.last() {
+            None => Ok(None),
+            Some(b'\n') => {
+                self.line.pop();
+                Ok(Some((std::mem::take(&mut self.line), alone)))
+            }
+            Some(_) if alone.is_some() => Err(too_long()),
             Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
@@ -72,16 +117,22 @@ impl Reader {
     }
 }
 
+fn too_long() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "a line of the other end is too long")
+}
+
 impl Writer {
     /// Writes one line.
     ///
     /// # Errors
     /// When the other end is gone or does not read.
     pub fn send<T: Serialize>(&self, line: &T) -> io::Result<()> {
-        let mut bytes = serde_json::to_vec(line)?;
-        bytes.push(b'\n');
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        (&*self.stream).write_all(&bytes)
+        // A long text in the line is not copied.
+        let mut stream = BufWriter::new(&*self.stream);
+        serde_json::to_writer(&mut stream, line)?;
+        stream.write_all(b"\n")?;
+        stream.flush()
     }
 
     /// Whether both write to the same connection.

@@ -61,6 +61,7 @@ impl From<&Asked> for Request {
             .into(),
             more: asked.more,
             changed_files: request.changed.iter().map(texts).collect(),
+            not_compared: request.not_compared.iter().map(texts).collect(),
             times: asked.times,
             refused: asked.refused.as_ref().map(texts),
         }
@@ -116,8 +117,9 @@ impl Request {
             project: None,
             opened_at: Timestamp::parse(&self.opened_at).unwrap_or(at),
             digest: seen(&self.digest).unwrap_or_default(),
-            files: Vec::new(),
+            files: None,
             changed: self.changed_files.iter().map(|path| (&**path).into()).collect(),
+            not_compared: self.not_compared.iter().map(|path| (&**path).into()).collect(),
         }
     }
 }

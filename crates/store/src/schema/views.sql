@@ -78,9 +78,9 @@ FROM texts t JOIN files f ON f.id = t.file JOIN sessions s ON s.id = t.session O
 -- observation queued, summarizing.
 CREATE VIEW IF NOT EXISTS sdk_sessions AS
 SELECT s.id, s.session_id AS claude_session_id, s.project, s.cwd,
-       (SELECT b.prompt FROM batches b WHERE b.session = s.id AND b.private = 0 AND coalesce(b.origin, 'human') IN ('human', 'queued')
+       (SELECT b.prompt FROM batches b WHERE b.session = s.id AND b.private = 0 AND coalesce(b.origin, 'human') IN ('human', 'queued', 'program')
         ORDER BY b.started_at, b.byte, b.batch LIMIT 1) AS first_user_prompt,
-       (SELECT count(*) FROM batches b WHERE b.session = s.id AND coalesce(b.origin, 'human') IN ('human', 'queued'))
+       (SELECT count(*) FROM batches b WHERE b.session = s.id AND coalesce(b.origin, 'human') IN ('human', 'queued', 'program'))
            AS prompt_counter,
        CASE
            WHEN s.state = 'ended' OR s.superseded_by IS NOT NULL THEN 'completed'
@@ -105,9 +105,9 @@ SELECT s.session_id AS claude_session_id, s.project,
        row_number() OVER (PARTITION BY b.session ORDER BY b.started_at, b.byte, b.batch) AS prompt_number,
        b.prompt AS prompt_text, strftime('%Y-%m-%dT%H:%M:%SZ', b.started_at / 1000, 'unixepoch') AS created_at
 FROM batches b JOIN sessions s ON s.id = b.session
-WHERE coalesce(b.origin, 'human') IN ('human', 'queued');
+WHERE coalesce(b.origin, 'human') IN ('human', 'queued', 'program');
 
--- The tool calls. The compressed observation is one line by rules.
+-- The tool calls but those that the document leaves out. The compressed observation is one line by rules.
 CREATE VIEW IF NOT EXISTS observations AS
 SELECT s.session_id AS claude_session_id, s.project, a.call AS tool_use_id, a.tool AS tool_name,
        a.input AS tool_input_json,
@@ -116,10 +116,11 @@ SELECT s.session_id AS claude_session_id, s.project, a.call AS tool_use_id, a.to
        trim(coalesce(a.tool, '') || ' ' || coalesce(a.target, '') || coalesce(': ' || a.outcome, '') || coalesce(', ' || a.error, ''))
            AS compressed_observation,
        (SELECT count(*) FROM batches b JOIN batches own ON own.session = a.session AND own.batch = a.batch
-        WHERE b.session = a.session AND coalesce(b.origin, 'human') IN ('human', 'queued') AND b.started_at <= own.started_at)
+        WHERE b.session = a.session AND coalesce(b.origin, 'human') IN ('human', 'queued', 'program') AND b.started_at <= own.started_at)
            AS prompt_number,
        strftime('%Y-%m-%dT%H:%M:%SZ', a.at / 1000, 'unixepoch') AS created_at
-FROM activities a JOIN sessions s ON s.id = a.session;
+FROM activities a JOIN sessions s ON s.id = a.session
+WHERE coalesce(a.tool, '') NOT IN ('ListMcpResourcesTool', 'SlashCommand', 'Skill', 'TodoWrite', 'AskUserQuestion');
 
 -- The five fields of each session with a prompt, uncut. `watchbill summary` gives fewer words, and leaves out memories that faded
 -- or that the settings do not accept.

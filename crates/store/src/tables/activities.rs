@@ -69,6 +69,10 @@ CREATE INDEX activities_file ON activities (file);
 CREATE INDEX activities_orphaned ON activities (session) WHERE batch IS NULL;
 ";
 
+pub(crate) const V11: &str = "
+ALTER TABLE activities ADD COLUMN reason TEXT;    -- what the user said when refusing the call
+";
+
 /// An activity as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredActivity {
@@ -82,7 +86,7 @@ pub struct StoredActivity {
 
 const COLUMNS: &str =
     "session, file, call, batch, subagent, tool, target, path, input, at, byte, outcome, ended_at,
-     millis, result_byte, error";
+     millis, result_byte, error, reason";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredActivity> {
     let number =
@@ -102,6 +106,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredActivity> {
         duration_ms: number(13)?,
         result_offset: number(14)?,
         error: row.get(15)?,
+        reason: row.get(16)?,
     };
     Ok(StoredActivity { session: row.get(0)?, file: row.get(1)?, activity })
 }
@@ -112,8 +117,8 @@ macro_rules! insert {
         concat!(
             $how,
             " INTO activities (session, file, call, batch, subagent, tool, target, path, input, at, byte,
-                outcome, ended_at, millis, result_byte, error)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
+                outcome, ended_at, millis, result_byte, error, reason)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
         )
     };
 }
@@ -121,7 +126,8 @@ macro_rules! insert {
 /// Updates an activity of the same file in its place.
 const CHANGE: &str =
     "UPDATE activities SET batch = ?4, subagent = ?5, tool = ?6, target = ?7, path = ?8, input = ?9,
-        at = ?10, byte = ?11, outcome = ?12, ended_at = ?13, millis = ?14, result_byte = ?15, error = ?16
+        at = ?10, byte = ?11, outcome = ?12, ended_at = ?13, millis = ?14, result_byte = ?15, error = ?16,
+        reason = ?17
     WHERE session = ?1 AND file IS ?2 AND call = ?3";
 
 impl WriteTransaction<'_> {
@@ -195,7 +201,8 @@ impl WriteTransaction<'_> {
                 at(activity.ended_at),
                 activity.duration_ms.map(count),
                 activity.result_offset.map(count),
-                activity.error
+                activity.error,
+                activity.reason
             ],
         )
     }

@@ -50,7 +50,7 @@ impl WriteTransaction<'_> {
             self.write_request(
                 "UPDATE requests SET
                     at = min(coalesce(at, ?3), coalesce(?3, at)),
-                    model = min(coalesce(model, ?4), coalesce(?4, model)),
+                    model = coalesce(?4, model),
                     subagent = min(coalesce(subagent, ?5), coalesce(?5, subagent)),
                     copied = min(copied, ?6), input = max(input, ?7), output = max(output, ?8),
                     cache_read = max(cache_read, ?9), cache_write = max(cache_write, ?10)

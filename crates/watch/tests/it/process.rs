@@ -49,7 +49,7 @@ fn a_process_is_dead_once_it_ends_even_if_it_is_not_reaped() {
 
     sleeper.0.kill().expect("ended");
     let mut fds = [PollFd::new(&exit, PollFlags::IN)];
-    let deadline = Timespec::try_from(Duration::from_secs(10)).expect("representable");
+    let deadline = Timespec::try_from(Duration::from_secs(60)).expect("representable");
     assert_eq!(poll(&mut fds, Some(&deadline)).expect("waited"), 1, "the end of a process can be waited for");
     assert_eq!(processes.probe(&instance, None), Liveness::Dead, "a zombie is dead");
 

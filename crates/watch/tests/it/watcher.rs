@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use watchbill_watch::scan::{canonical_roots, scan, scan_path};
 use watchbill_watch::{Fs, Hint, RootMode, StdFs, WatchMethod, Watcher};
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 /// So long that it never ends in a test. Tests poll explicitly.
 const BY_HAND: WatchMethod = WatchMethod::Poll(Duration::from_secs(3600));
 

@@ -172,7 +172,8 @@ test("a request that was asked again says how often, and names files that were c
   const { text, take, session } = await show(publishRequest({ id: "one" }));
   expect(text()).not.toContain("Asked again");
   expect(text()).not.toContain("Changed after");
-  await take({ ...session, request: publishRequest({ id: "two", digest: "two", times: 2, changedFiles: ["/srv/api/a\u202e.sh"], refused: "an agent started it" }) });
+  await take({ ...session, request: publishRequest({ id: "two", digest: "two", times: 2, changedFiles: ["/srv/api/a\u202e.sh"], notCompared: ["$X", "/srv/b\u202e.sh"], refused: "an agent started it" }) });
+  expect(text()).toContain("These files were not compared: $X, /srv/b");
   expect(text()).toContain("Asked again: the 2nd time with the same text.");
   expect(text()).toContain("Changed after the session asked: /srv/api/a");
   expect(text()).toContain("A program tried to answer this and was refused: an agent started it");

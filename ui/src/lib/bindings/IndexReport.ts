@@ -25,6 +25,10 @@ skipped: number,
  */
 problems: number, 
 /**
+ * Records of types that this version does not know; `doctor` names the types.
+ */
+unknownRecords: number, 
+/**
  * Seconds from begin to end.
  */
 seconds: number, 

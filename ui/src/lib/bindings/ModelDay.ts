@@ -5,7 +5,7 @@
  */
 export type ModelDay = { 
 /**
- * Such as `2026-11-25`, in UTC.
+ * Such as `2026-11-25`, in the person's time zone.
  */
 day: string, 
 /**

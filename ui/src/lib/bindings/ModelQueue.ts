@@ -30,7 +30,7 @@ older: number,
  */
 failed: number, 
 /**
- * What it took on this day, in UTC.
+ * What it took on this day of the person.
  */
 today: ModelDay, 
 /**

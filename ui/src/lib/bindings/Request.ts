@@ -84,6 +84,10 @@ more?: number,
  */
 changedFiles?: Array<string>, 
 /**
+ * Files and words of a command that may name files, which Watchbill does not compare before it is allowed.
+ */
+notCompared?: Array<string>, 
+/**
  * How often the session has asked for the same, this time included; absent at the first time.
  */
 times?: number, 

@@ -6,7 +6,7 @@ import type { Tokens } from "./Tokens";
  */
 export type StatsRow = { 
 /**
- * The day (UTC, `2026-11-20`), the project's folder, the model or the tool. Absent in the sum, and if it is
+ * The day (`2026-11-20`, in the person's time zone), the project's folder, the model or the tool. Absent in the sum, and if it is
  * not known.
  */
 key?: string, 

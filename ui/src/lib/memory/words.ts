@@ -2,6 +2,7 @@
 
 import type { MemoryEntry } from "../bindings/MemoryEntry";
 import type { SaidLine } from "../bindings/SaidLine";
+import { localDay } from "../age";
 import { plural } from "../text";
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -36,7 +37,7 @@ export function saidWords({ event, place, printed, lost, tokens }: SaidLine): st
 
 /** Where a memory is from, in a few words. */
 export function sourceWords({ sessions, times, lastSeen, decision }: MemoryEntry): string {
-  const day = lastSeen.slice(0, 10);
+  const day = localDay(lastSeen);
   if (decision === "added") return `added by you, ${day}`;
   const shown = `${plural(times, "time")} in ${plural(sessions, "session")}, last ${day}`;
   return decision === undefined ? shown : `${decision} by you · ${shown}`;

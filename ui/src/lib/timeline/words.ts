@@ -30,6 +30,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["clear", "after /clear"],
   ["forked_from", "as a fork"],
   ["process", "in the same process"],
+  ["continued_in", "as its record said"],
   ["shared_records", "with the same records"],
   ["hook", "as a hook said"],
   ["registry", "as the registry said"],

@@ -11,7 +11,7 @@ use super::events::{Printing, each, wait};
 use super::run::done;
 use super::target::{self, new_id};
 use crate::args::{Global, OneSession, Prompt, Queue};
-use crate::commands::{emit, prompt as foreign, to_json};
+use crate::commands::{emit, prompt as foreign, running, to_json};
 use crate::terminal_text::{Paint, one_line};
 
 /// `prompt --json` of an own session.
@@ -98,6 +98,7 @@ pub fn queue(global: &Global, wanted: &Queue) -> anyhow::Result<()> {
         (false, true) => Some(OwnCommand::ReleaseQueue),
         (false, false) => None,
     };
+    let before = waiting(&folder)?.prompts.len();
     if let Some(command) = act {
         send(&folder, &new_id(), &command)?;
     }
@@ -107,6 +108,8 @@ pub fn queue(global: &Global, wanted: &Queue) -> anyhow::Result<()> {
     }
     let mut text: String = waiting.prompts.iter().map(|prompt| one_line(&prompt.text) + "\n").collect();
     match &waiting.held {
+        // The agent has them by now, or gets them one after another.
+        _ if wanted.go_on && before > 0 => text = format!("{} on\n", plural_goes(before)),
         _ if waiting.prompts.is_empty() => text.push_str("nothing is queued\n"),
         Some(cause) => {
             text.push_str(&format!(
@@ -118,6 +121,10 @@ pub fn queue(global: &Global, wanted: &Queue) -> anyhow::Result<()> {
         None => {}
     }
     emit(&text)
+}
+
+fn plural_goes(prompts: usize) -> String {
+    if prompts == 1 { "1 prompt goes".to_owned() } else { format!("{prompts} prompts go") }
 }
 
 /// The queue, by the log.
@@ -151,6 +158,8 @@ fn waiting(folder: &Folder) -> anyhow::Result<Waiting> {
 pub fn interrupt(global: &Global, wanted: &OneSession) -> anyhow::Result<()> {
     let folder = target::folder(global, &wanted.session, true)?;
     send(&folder, &new_id(), &OwnCommand::Interrupt)?;
+    let own = own_id(&folder);
+    running::await_row(global, |row| row.own_id.as_ref() == Some(&own), |row| row.state != "working");
     say(&folder, wanted.json, "interrupted", "interrupted; queued prompts wait\n")
 }
 

@@ -65,7 +65,7 @@ pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
     if wanted.pty {
         return attach_terminal(&folder);
     }
-    started(global, &folder, &spec, wanted.json)
+    started(global, &folder, &spec, false, wanted.json)
 }
 
 /// A start that goes on with a session under a new id of its own. It has no permissions but those of the agent's settings: a resume
@@ -89,7 +89,7 @@ fn new_spec(
             agents_id(folder)?.context("the session has not begun: there is nothing to go on with")?
         }
     };
-    let cwd = row.cwd.clone().context("the folder of the session is not known")?;
+    let cwd = worktree::resume_folder(row).context("the folder of the session is not known")?;
     Ok(OwnSpec {
         session: new_id(),
         agent,

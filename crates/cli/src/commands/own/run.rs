@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use watchbill_drive::client::send;
 use watchbill_drive::folder::Folder;
+use watchbill_drive::socket::caller::why_no_person_started_this;
 use watchbill_drive::start::start;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
@@ -37,7 +38,11 @@ pub fn run(global: &Global, wanted: &Run, paint: Paint) -> anyhow::Result<()> {
     let data_dir = data_dir(global)?;
     let (spec, prompt) = spec(wanted)?;
     ensure!(!wanted.wait || prompt.is_some(), "there is nothing to wait for: give a prompt");
+    if prompt.is_some() {
+        may_prompt()?;
+    }
     let folder = start(&data_dir, &program()?, &spec)?;
+    let has_begun = wanted.pty || prompt.is_some();
     if let Some(text) = prompt {
         let id = first_prompt_id(&spec.session);
         let prompt = OwnCommand::Prompt { id: id.clone(), text, images: Vec::new(), when: PromptWhen::Queue };
@@ -49,7 +54,18 @@ pub fn run(global: &Global, wanted: &Run, paint: Paint) -> anyhow::Result<()> {
     if wanted.pty && !wanted.detach {
         return attach_terminal(&folder);
     }
-    started(global, &folder, &spec, wanted.json)
+    started(global, &folder, &spec, has_begun, wanted.json)
+}
+
+/// Refuses a program whose prompt the host would refuse, before anything starts.
+///
+/// # Errors
+/// When an agent started this program.
+pub fn may_prompt() -> anyhow::Result<()> {
+    match why_no_person_started_this() {
+        Some(why) => bail!("nothing was started: {why}"),
+        None => Ok(()),
+    }
 }
 
 /// The exit code of a wait.
@@ -60,20 +76,27 @@ pub fn done(end: &End) -> anyhow::Result<()> {
     }
 }
 
-/// Says that a session was started: its row, or a line.
+/// Says that a session was started: its row, or a line. `has_begun`: its agent runs. On pipes it starts with the first prompt.
 ///
 /// # Errors
 /// When the row cannot be found.
-pub fn started(global: &Global, folder: &Folder, spec: &OwnSpec, json: bool) -> anyhow::Result<()> {
+pub fn started(
+    global: &Global,
+    folder: &Folder,
+    spec: &OwnSpec,
+    has_begun: bool,
+    json: bool,
+) -> anyhow::Result<()> {
     if json {
         return emit(&to_json(&own_row(global, folder)?)?);
     }
     let (id, cwd) = (short(&spec.session), one_line(&spec.cwd));
-    emit(&format!(
-        "session {} runs {} in {cwd}; `watchbill attach {id}` shows it\n",
-        one_line(&spec.session),
-        spec.agent.word()
-    ))
+    let (session, agent) = (one_line(&spec.session), spec.agent.word());
+    emit(&if has_begun {
+        format!("session {session} runs {agent} in {cwd}; `watchbill attach {id}` shows it\n")
+    } else {
+        format!("session {session} waits in {cwd}: `watchbill prompt {id} TEXT` starts {agent}\n")
+    })
 }
 
 /// The row of a session that has just been started. A running Watchbill sees it after some milliseconds.

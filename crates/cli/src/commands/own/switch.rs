@@ -10,7 +10,7 @@ use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
 use watchbill_protocol::roster::TrackedSession;
 
-use super::run::started;
+use super::run::{may_prompt, started};
 use super::target::{self, first_prompt_id, guard, new_id, program};
 use crate::args::{Agent, Global, Resume, Switch};
 use crate::commands::emit;
@@ -52,11 +52,12 @@ pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow:
         created_at: SystemClock.now().to_string(),
         started_by_agent: false,
     };
+    may_prompt()?;
     let folder = start(&target::data_dir(global)?, &program()?, &spec)?;
     let id = first_prompt_id(&spec.session);
     let prompt = OwnCommand::Prompt { id: id.clone(), text, images: Vec::new(), when: PromptWhen::Queue };
     send(&folder, &format!("prompt-{id}"), &prompt)?;
-    started(global, &folder, &spec, wanted.json)
+    started(global, &folder, &spec, true, wanted.json)
 }
 
 /// What was said in a session, by the store.

@@ -6,11 +6,12 @@ use super::open_calls::Call;
 use super::{HistoryFold, RecordContext};
 use crate::history::hooks::input_json;
 use crate::history::private::strip_private;
-use crate::history::rows::{Activity, BatchId, CallOutcome, Item, Role};
+use crate::history::rows::{Activity, BatchId, CallOutcome, Item, Role, returns_foreign_text};
 use crate::session::facts::first_line;
+use crate::time::Timestamp;
 use crate::transcript::bounded_text::without_escapes;
 use crate::transcript::full::{Full, FullBlock};
-use crate::transcript::record::ToolResult;
+use crate::transcript::record::{Denial, ToolResult};
 
 /// Bytes of a result that are searched for the first line of an error.
 const ERROR_LOOK: usize = 512;
@@ -70,6 +71,13 @@ impl HistoryFold {
                 ..Activity::new(Arc::clone(&id))
             })
         });
+        if let Some(ended) = self.calls.take_early(&id) {
+            if let Some(mut activity) = pending {
+                activity.duration_ms = span_ms(step.at, ended);
+                (step.sink)(Item::Activity(activity));
+            }
+            return;
+        }
         let agent = step.agent.is_some();
         let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, plan, pending };
         self.calls.push(call, step.sink);
@@ -117,10 +125,16 @@ impl HistoryFold {
         step: &mut RecordContext<'_, '_>,
     ) {
         let mut call = self.calls.take(&result.id);
-        let outcome = if full.was_killed() { CallOutcome::Lost } else { outcome(result) };
+        if call.is_none() {
+            self.calls.note_early(&result.id, step.at);
+        }
+        // A tool that returns text of others can return the words of a refusal.
+        let is_foreign = call.as_ref().is_none_or(|call| returns_foreign_text(&call.tool));
+        let is_refusal = result.denied.is_some() && !(result.denied_by_text && is_foreign);
+        let outcome = if full.was_killed() { CallOutcome::Lost } else { outcome(result, is_refusal) };
         let failed = matches!(outcome, CallOutcome::Error | CallOutcome::Denied);
         let limit = if failed { step.settings.cut.max(ERROR_LOOK) } else { step.settings.cut };
-        let mut error = None;
+        let (mut error, mut reason) = (None, None);
         if limit > 0 {
             let piece = block.result(limit, buffer);
             let tool = call.as_ref().map(|call| &*call.tool);
@@ -131,6 +145,8 @@ impl HistoryFold {
                 let head = &piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)];
                 public(&first_line(&without_escapes(head)))
             });
+            let is_users = is_refusal && result.denied == Some(Denial::User) && !left_out;
+            reason = is_users.then(|| refusal_reason(piece.text).and_then(public)).flatten();
             if step.settings.cut > 0 && !left_out {
                 self.emit_text(Role::ToolResult, call.as_ref().map(|call| &*call.tool), piece, step);
             }
@@ -150,16 +166,31 @@ impl HistoryFold {
         };
         activity.outcome = Some(outcome);
         activity.ended_at = step.at;
-        activity.duration_ms =
-            called.zip(step.at).and_then(|(called, ended)| u64::try_from(ended.since(called).0).ok());
+        activity.duration_ms = span_ms(called, step.at);
         activity.result_offset = Some(step.offset);
         activity.error = error.flatten();
+        activity.reason = reason;
         (step.sink)(Item::Activity(activity));
     }
 }
 
-fn outcome(result: &ToolResult<'_>) -> CallOutcome {
-    if result.denied.is_some() {
+fn span_ms(called: Option<Timestamp>, ended: Option<Timestamp>) -> Option<u64> {
+    called.zip(ended).and_then(|(called, ended)| u64::try_from(ended.since(called).0).ok())
+}
+
+/// How the client tells the agent that the user refused a call, and what stands before the user's words (2.0.15 to 2.1.329).
+const REFUSED: &str = "The user doesn't want to ";
+const USER_SAID: &str = "the user said:";
+
+/// What the user said when refusing a call, from the result that the client wrote.
+fn refusal_reason(text: &str) -> Option<&str> {
+    let at = text.starts_with(REFUSED).then(|| text.find(USER_SAID)).flatten()? + USER_SAID.len();
+    let reason = text[at..].split("\n\nNote:").next()?.trim();
+    (!reason.is_empty()).then_some(reason)
+}
+
+fn outcome(result: &ToolResult<'_>, is_refusal: bool) -> CallOutcome {
+    if is_refusal {
         CallOutcome::Denied
     } else if result.background_task.is_some() || result.async_agent.is_some() {
         CallOutcome::Background

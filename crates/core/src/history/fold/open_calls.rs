@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::history::rows::{Activity, BatchId, CallOutcome, Item, RowSink};
+use crate::session::id_set::text_hash;
 use crate::time::Timestamp;
 
 /// Limit of open calls; no client leaves so many open. Beyond it, the oldest counts as lost.
@@ -30,14 +31,21 @@ pub(super) struct Call {
     pub pending: Option<Box<Activity>>,
 }
 
+/// Limit of results that came before their calls.
+const EARLY_LIMIT: usize = 32;
+
 /// The calls without a result, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Calls(Vec<Call>);
+pub(super) struct Calls {
+    open: Vec<Call>,
+    /// Results whose calls have not come yet: hashes of their ids, and their times.
+    early: Vec<(u64, Option<Timestamp>)>,
+}
 
 impl Calls {
     /// Gives the sink each call that it lacks.
     pub fn settle(&mut self, sink: RowSink<'_>) {
-        for call in &mut self.0 {
+        for call in &mut self.open {
             if let Some(pending) = call.pending.take() {
                 sink(Item::Activity(pending));
             }
@@ -47,7 +55,8 @@ impl Calls {
     /// Gives up the session's own open calls: no result can follow. Returns whether there were any.
     pub fn lose_own(&mut self, sink: RowSink<'_>) -> bool {
         let mut lost = false;
-        self.0.retain_mut(|call| {
+        self.early.clear();
+        self.open.retain_mut(|call| {
             if !call.agent {
                 lost = true;
                 call.lose(sink);
@@ -58,16 +67,34 @@ impl Calls {
     }
 
     pub fn push(&mut self, call: Call, sink: RowSink<'_>) {
-        if self.0.len() == CALL_LIMIT {
-            self.0.remove(0).lose(sink);
+        if self.open.len() == CALL_LIMIT {
+            self.open.remove(0).lose(sink);
         }
-        self.0.push(call);
+        self.open.push(call);
+    }
+
+    /// Notes a result whose call has not come.
+    pub fn note_early(&mut self, id: &str, at: Option<Timestamp>) {
+        if self.early.len() == EARLY_LIMIT {
+            self.early.remove(0);
+        }
+        self.early.push((text_hash(id), at));
+    }
+
+    /// The time of the result that came before the call with this id, if one did.
+    pub fn take_early(&mut self, id: &str) -> Option<Option<Timestamp>> {
+        if self.early.is_empty() {
+            return None;
+        }
+        let hash = text_hash(id);
+        let at = self.early.iter().position(|(early, _)| *early == hash)?;
+        Some(self.early.remove(at).1)
     }
 
     pub fn take(&mut self, id: &str) -> Option<Call> {
         // A result comes soon after its call, so the search begins at the newest call.
-        let at = self.0.iter().rposition(|call| &*call.id == id)?;
-        Some(self.0.remove(at))
+        let at = self.open.iter().rposition(|call| &*call.id == id)?;
+        Some(self.open.remove(at))
     }
 }
 

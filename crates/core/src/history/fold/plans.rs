@@ -6,6 +6,7 @@ use super::{HistoryFold, RecordContext};
 use crate::history::boilerplate::plan_in_prompt;
 use crate::history::private::keep_public;
 use crate::history::rows::{Batch, BatchId, CallOutcome, Execution, Item, PlanEvent, PlanEventKind};
+use crate::session::pending::Ask;
 use crate::transcript::full::{Full, FullBlock};
 
 /// Longest plan that is kept, in bytes.
@@ -13,7 +14,7 @@ pub(in crate::history) const PLAN_LIMIT: usize = 256 * 1024;
 
 /// The tool that shows a plan to the user.
 pub(in crate::history) fn shows_plan(tool: &str) -> bool {
-    matches!(tool, "ExitPlanMode" | "exit_plan_mode")
+    Ask::of(tool, false) == Ask::Plan
 }
 
 impl HistoryFold {

@@ -26,7 +26,8 @@ impl HistoryFold {
     ) {
         let text = full.prompt(prompt, step.settings.words);
         let origin = match prompt.origin {
-            PromptOrigin::Human => BatchOrigin::Human,
+            PromptOrigin::Human if full.is_typed() => BatchOrigin::Human,
+            PromptOrigin::Human => BatchOrigin::Program,
             PromptOrigin::TaskNotification => BatchOrigin::TaskNotification,
             PromptOrigin::Peer => BatchOrigin::Peer,
         };
@@ -35,8 +36,13 @@ impl HistoryFold {
 
     /// A prompt that the agent took into the running turn.
     pub(super) fn queued(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
-        let (text, notice) = full.queued_prompt(step.settings.words);
-        let origin = if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Queued };
+        let (text, origin) = full.queued_prompt(step.settings.words);
+        let origin = match origin {
+            Some(PromptOrigin::TaskNotification) => BatchOrigin::TaskNotification,
+            Some(PromptOrigin::Peer) => BatchOrigin::Peer,
+            Some(PromptOrigin::Human) | None if full.is_typed() => BatchOrigin::Queued,
+            Some(PromptOrigin::Human) | None => BatchOrigin::Program,
+        };
         self.begin_prompt(&text, origin, full, step);
     }
 
@@ -48,7 +54,7 @@ impl HistoryFold {
         step: &mut RecordContext<'_, '_>,
     ) {
         let role = match origin {
-            BatchOrigin::Human | BatchOrigin::Queued => Role::Prompt,
+            BatchOrigin::Human | BatchOrigin::Queued | BatchOrigin::Program => Role::Prompt,
             BatchOrigin::TaskNotification | BatchOrigin::Peer => Role::Notice,
         };
         if let Some(id) = full.prompt_id() {
@@ -233,6 +239,8 @@ impl HistoryFold {
         };
         if let Some(known) = self.request.as_mut().filter(|known| known.key == key) {
             known.merge_usage(step.at, usage);
+            // The client may go on with another model in the middle of an answer. The last line names it.
+            known.model = answer.model.as_deref().map(Arc::from).or(known.model.take());
             return;
         }
         let request = Request {

@@ -12,7 +12,6 @@ pub const MOST_TRIES: u64 = 3;
 const FIRST_REST: Millis = Millis::from_secs(60);
 /// The longest rest.
 const LONGEST_REST: Millis = Millis::from_secs(30 * 60);
-const DAY: i64 = 86_400_000;
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -99,6 +98,8 @@ pub struct QueueFacts {
     pub capped_until: Option<Timestamp>,
     /// Turns that were asked about on this day by themselves.
     pub asked_today: u64,
+    /// The end of this day, in the person's time zone.
+    pub day_ends: Timestamp,
 }
 
 /// What to do now.
@@ -127,18 +128,8 @@ pub fn next_question(facts: &QueueFacts, jobs: &[JobFacts], now: Timestamp) -> N
     }
     match newest(facts.asked_today >= NEWEST) {
         Some((at, _)) => NextQuestion::Ask(at),
-        None => NextQuestion::WaitUntil(next_day(now)),
+        None => NextQuestion::WaitUntil(facts.day_ends),
     }
-}
-
-/// The beginning of a day, in UTC.
-pub fn day_of(now: Timestamp) -> Timestamp {
-    Timestamp::from_millis(now.as_millis().div_euclid(DAY) * DAY)
-}
-
-/// The beginning of the next day, in UTC.
-pub fn next_day(now: Timestamp) -> Timestamp {
-    day_of(now) + Millis(DAY)
 }
 
 /// The rest after failures. An endpoint that is away for a week is asked every half hour, however many turns wait.

@@ -5,7 +5,7 @@ use sonic_rs::{JsonContainerTrait, JsonValueTrait, Value};
 use super::{Job, MOST_FINDINGS, SYSTEM};
 use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::likeness::likeness;
-use crate::memory::plain::{is_suspect, plain_line};
+use crate::memory::plain::{is_order, is_suspect, plain_line};
 use crate::memory::secrets::has_secret;
 use crate::memory::signals::{FindingParts, SessionRows, Signal, Turns};
 use crate::nesting::{Nesting, nesting};
@@ -131,7 +131,7 @@ fn finding(project: u64, rows: &SessionRows, job: &Job, value: &Value) -> Result
     }
     let turns = Turns::of(rows);
     let turn = turns.turn(Some(&job.batch)).ok_or(Refused::InventedEvidence)?;
-    let suspect = is_suspect(&text) || turns.has_foreign_text(&job.batch);
+    let suspect = is_suspect(&text) || is_order(&text) || turns.has_foreign_text(&job.batch);
     let parts = FindingParts {
         path,
         importance,

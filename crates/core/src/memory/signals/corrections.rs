@@ -3,6 +3,7 @@
 use super::finding::FindingParts;
 use super::session_rows::is_edit;
 use super::turns::Turns;
+use crate::history::boilerplate::{plan_in_prompt, typed_and_quoted};
 use crate::history::rows::{Batch, BatchOrigin, BatchStatus, CallOutcome};
 use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::plain::{cut, squeezed};
@@ -67,11 +68,12 @@ pub(super) fn corrections(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'
     let mut before: Option<&Batch> = None;
     for batch in &turns.rows.batches {
         let previous = before.replace(batch);
-        let is_persons = matches!(batch.origin, None | Some(BatchOrigin::Human | BatchOrigin::Queued));
-        let Some(prompt) = batch.prompt.as_deref().filter(|_| is_persons && !batch.private) else { continue };
+        let is_request = batch.origin.is_none_or(BatchOrigin::is_request);
+        let Some(prompt) = batch.prompt.as_deref().filter(|_| is_request && !batch.private) else { continue };
         // The first prompt is a task: there is nothing to correct yet.
         let Some(previous) = previous else { continue };
-        let text = squeezed(prompt);
+        let (typed, _) = typed_and_quoted(prompt);
+        let text = squeezed(&typed);
         let low = text.to_lowercase();
         let opens = OPENERS.iter().any(|opener| low.starts_with(opener))
             && !FRIENDLY.iter().any(|friendly| low.starts_with(friendly));
@@ -84,7 +86,13 @@ pub(super) fn corrections(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'
         }
         let importance = if opens { Importance::High } else { Importance::Medium };
         let path = file_in(turns, &text).or_else(|| last_edited(turns, previous));
-        tell(FindingParts { path, importance, ..FindingParts::new(MemoryKind::Correction, text, batch) });
+        let suspect = !is_typed(batch);
+        tell(FindingParts {
+            path,
+            importance,
+            suspect,
+            ..FindingParts::new(MemoryKind::Correction, text, batch)
+        });
     }
 }
 
@@ -103,12 +111,10 @@ fn last_edited(turns: &Turns<'_>, batch: &Batch) -> Option<String> {
 }
 
 pub(super) fn refusals(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    for (id, reason) in &turns.rows.refusals {
-        let Some(call) = turns.call(id).filter(|call| call.agent.is_none()) else {
-            continue;
-        };
+    for call in turns.rows.calls.iter().filter(|call| call.agent.is_none()) {
+        let Some(reason) = call.reason.as_deref() else { continue };
         let Some(batch) = turns.turn(call.batch.as_ref()) else { continue };
-        let reason = squeezed(reason);
+        let reason = squeezed(&typed_and_quoted(reason).0);
         if reason.split(' ').count() < 3 {
             continue;
         }
@@ -122,6 +128,7 @@ pub(super) fn refusals(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)
         let told = FindingParts::new(MemoryKind::Refusal, format!("{what}{reason}"), batch);
         tell(FindingParts {
             path,
+            suspect: turns.has_foreign_text(&batch.id),
             byte: call.result_offset.or(call.offset),
             at: call.at.or(batch.started_at),
             ..told
@@ -129,20 +136,28 @@ pub(super) fn refusals(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)
     }
 }
 
-/// `remember: …` on a line of a prompt.
+/// `remember: …` on a line of a prompt. It counts only in words that a person typed; elsewhere it is a proposal.
 pub(super) fn marks(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
     for batch in turns.rows.batches.iter().filter(|batch| !batch.private) {
-        for line in batch.prompt.as_deref().unwrap_or_default().lines() {
-            let line = line.trim();
-            let Some(head) = line.get(..9).filter(|head| head.eq_ignore_ascii_case("remember:")) else {
-                continue;
-            };
-            let text = squeezed(&line[head.len()..]);
-            if text.is_empty() {
-                continue;
+        let (typed, quoted) = typed_and_quoted(batch.prompt.as_deref().unwrap_or_default());
+        for (words, suspect) in [(&*typed, !is_typed(batch)), (&*quoted, true)] {
+            for text in words.lines().filter_map(marked) {
+                let path = file_in(turns, &text);
+                tell(FindingParts { path, suspect, ..FindingParts::new(MemoryKind::Note, text, batch) });
             }
-            let path = file_in(turns, &text);
-            tell(FindingParts { path, ..FindingParts::new(MemoryKind::Note, text, batch) });
         }
     }
+}
+
+/// The text behind the mark of a line.
+fn marked(line: &str) -> Option<String> {
+    let line = line.trim();
+    let head = line.get(..9).filter(|head| head.eq_ignore_ascii_case("remember:"))?;
+    Some(squeezed(&line[head.len()..])).filter(|text| !text.is_empty())
+}
+
+/// Whether a person typed the prompt of a turn. A plan that the agent carries out stands in a prompt that the agent wrote.
+fn is_typed(batch: &Batch) -> bool {
+    batch.origin.is_some_and(BatchOrigin::is_typed)
+        && batch.prompt.as_deref().is_none_or(|prompt| plan_in_prompt(prompt).is_none())
 }

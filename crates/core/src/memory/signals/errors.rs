@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::finding::FindingParts;
-use super::session_rows::is_edit;
+use super::session_rows::{command_of, is_edit};
 use super::turns::Turns;
-use crate::history::rows::{Activity, Batch, CallOutcome};
+use crate::history::rows::{Batch, CallOutcome};
 use crate::memory::kind::MemoryKind;
 use crate::memory::likeness::normal_error;
 use crate::memory::plain::{cut, is_suspect, squeezed};
@@ -14,16 +14,6 @@ use crate::memory::plain::{cut, is_suspect, squeezed};
 const ERROR: usize = 90;
 /// Longest part of the agent's answer in a text, in characters.
 const ANSWER: usize = 90;
-
-/// The command line of a call, without a change of folder before it.
-pub(in crate::memory) fn command_of(call: &Activity) -> Option<&str> {
-    let line =
-        matches!(call.tool.as_deref(), Some("Bash" | "PowerShell")).then(|| call.target.as_deref())??.trim();
-    match line.strip_prefix("cd ").and_then(|rest| rest.split_once("&& ")) {
-        Some((_, rest)) => Some(rest.trim()),
-        None => Some(line),
-    }
-}
 
 /// A command that failed, and the changes since.
 struct Failed<'r> {

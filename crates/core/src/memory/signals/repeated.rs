@@ -1,8 +1,7 @@
 //! Rules 4 and 5: commands that pass here, and errors that follow changes of a file. A finding needs several sessions.
 
-use super::errors::command_of;
 use super::finding::FindingParts;
-use super::session_rows::is_edit;
+use super::session_rows::{command_of, is_edit};
 use super::turns::Turns;
 use crate::history::rows::CallOutcome;
 use crate::memory::kind::{Importance, MemoryKind};

@@ -1,7 +1,5 @@
 //! The stored rows of one session, as the rules read them.
 
-use std::sync::Arc;
-
 use crate::history::rows::{Activity, Batch, BatchId, PlanEventKind};
 use crate::memory::secrets::is_secret_file;
 use crate::time::Timestamp;
@@ -17,8 +15,6 @@ pub struct SessionRows {
     pub calls: Vec<Activity>,
     /// The versions of plans in order.
     pub plans: Vec<PlanRow>,
-    /// For refused calls: the id and what the user said.
-    pub refusals: Vec<(Arc<str>, String)>,
 }
 
 /// A version of a plan.
@@ -37,12 +33,11 @@ pub struct PlanRow {
 impl SessionRows {
     /// Adds the rows of the session in which the work went on.
     pub fn append(&mut self, later: Self) {
-        let Self { root, batches, calls, plans, refusals } = later;
+        let Self { root, batches, calls, plans } = later;
         self.root = root;
         self.batches.extend(batches);
         self.calls.extend(calls);
         self.plans.extend(plans);
-        self.refusals.extend(refusals);
     }
 
     /// A path as memories have it; `None` outside of the root, and for a file that may hold secrets.
@@ -57,4 +52,14 @@ impl SessionRows {
 /// Whether a call changes its file.
 pub(in crate::memory) fn is_edit(call: &Activity) -> bool {
     matches!(call.tool.as_deref(), Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit"))
+}
+
+/// The command line of a call, without a change of folder before it.
+pub(in crate::memory) fn command_of(call: &Activity) -> Option<&str> {
+    let line =
+        matches!(call.tool.as_deref(), Some("Bash" | "PowerShell")).then(|| call.target.as_deref())??.trim();
+    match line.strip_prefix("cd ").and_then(|rest| rest.split_once("&& ")) {
+        Some((_, rest)) => Some(rest.trim()),
+        None => Some(line),
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::session_rows::SessionRows;
-use crate::history::rows::{Activity, Batch, BatchId, BatchStatus};
+use super::session_rows::{SessionRows, command_of};
+use crate::history::rows::{Activity, Batch, BatchId, BatchStatus, returns_foreign_text};
 
 /// The rows of one session, and where each is.
 pub(in crate::memory) struct Turns<'r> {
@@ -12,7 +12,6 @@ pub(in crate::memory) struct Turns<'r> {
     finished: HashMap<&'r str, &'r Batch>,
     /// The calls of each turn, in order, with those of subagents.
     calls: HashMap<&'r str, Vec<&'r Activity>>,
-    by_call: HashMap<&'r str, &'r Activity>,
     /// All files of the session, once each.
     files: BTreeSet<String>,
 }
@@ -26,14 +25,12 @@ impl<'r> Turns<'r> {
             rows,
             finished: HashMap::new(),
             calls: HashMap::new(),
-            by_call: HashMap::new(),
             files: rows.calls.iter().filter_map(|call| rows.relative(call.file.as_deref()?)).collect(),
         };
         for batch in rows.batches.iter().filter(is_over) {
             turns.finished.entry(&batch.id).or_insert(batch);
         }
         for call in &rows.calls {
-            turns.by_call.entry(&call.id).or_insert(call);
             if let Some(batch) = &call.batch {
                 turns.calls.entry(batch).or_default().push(call);
             }
@@ -44,11 +41,6 @@ impl<'r> Turns<'r> {
     /// The turn of an id, if it ended and is not private.
     pub(in crate::memory) fn turn(&self, id: Option<&BatchId>) -> Option<&'r Batch> {
         self.finished.get(&**id?).copied()
-    }
-
-    /// The call of an id.
-    pub(in crate::memory) fn call(&self, id: &str) -> Option<&'r Activity> {
-        self.by_call.get(id).copied()
     }
 
     /// The calls of the session's own agent in a turn.
@@ -63,10 +55,9 @@ impl<'r> Turns<'r> {
     /// Whether text of others was in the turn: a page of the web, a subagent, a server of tools.
     pub(in crate::memory) fn has_foreign_text(&self, batch: &BatchId) -> bool {
         self.calls.get(&**batch).into_iter().flatten().any(|call| {
-            let tool = call.tool.as_deref().unwrap_or_default();
             call.agent.is_some()
-                || matches!(tool, "WebFetch" | "WebSearch" | "Task" | "Agent")
-                || tool.starts_with("mcp__")
+                || call.tool.as_deref().is_some_and(returns_foreign_text)
+                || command_of(call).is_some_and(loads)
         })
     }
 
@@ -74,4 +65,14 @@ impl<'r> Turns<'r> {
     pub(in crate::memory) fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
     }
+}
+
+/// Programs whose output comes from other machines.
+const LOADERS: &[&str] = &["curl", "wget", "gh", "glab", "http", "https", "xh", "lynx", "w3m", "ssh"];
+
+/// Whether a command line runs such a program.
+fn loads(command: &str) -> bool {
+    command
+        .split(|c: char| c.is_whitespace() || "|;&()`$".contains(c))
+        .any(|word| LOADERS.contains(&word.rsplit('/').next().unwrap_or_default()))
 }

@@ -5,7 +5,7 @@
 mod law;
 
 use super::*;
-use crate::requests::request::{FileState, RequestKind};
+use crate::requests::request::{FileState, NamedFile, RequestKind};
 
 fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request {
     Request {
@@ -26,8 +26,9 @@ fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request
         project: None,
         opened_at: Timestamp::from_millis(at),
         digest: Digest::of(&id.to_le_bytes()),
-        files: Vec::new(),
+        files: None,
         changed: Vec::new(),
+        not_compared: Vec::new(),
     }
 }
 
@@ -66,22 +67,37 @@ fn an_answer_that_takes_effect_closes_the_request() {
 
 #[test]
 fn after_a_change_of_its_file_the_shown_request_cannot_be_answered() {
-    let file = |length| NamedFile {
-        path: "/p/a.sh".into(),
-        state: Some(FileState { length, modified: at(1), hash: Some(Digest::of(&length.to_le_bytes())) }),
+    let file = |length: u64| {
+        let state = FileState { length, modified: at(1), hash: Some(Digest::of(&length.to_le_bytes())) };
+        let file = NamedFile { path: "/p/a.sh".into(), state: Some(state) };
+        NamedFiles { compared: vec![file], not_compared: vec!["$X".into()] }
     };
     let mut all = OpenRequests::default();
     let before = request(1, "s", None, 0);
     all.ask(before.clone());
-    all.note_files(&before.id, vec![file(1)]);
+    all.note_files(&before.id, file(1));
     assert_eq!(all.asked(&before.session).unwrap().request.digest, before.digest, "the first look");
-    all.note_files(&before.id, vec![file(2)]);
+    all.note_files(&before.id, file(2));
     assert_eq!(answer(&mut all, &before, 10), Err(AnswerRefusal::Changed));
     let now = all.asked(&before.session).unwrap().request;
     assert_eq!(now.changed, ["/p/a.sh".into()]);
     assert_eq!(answer(&mut all, &now, 10), Ok(true));
-    all.note_files(&before.id, vec![file(3)]);
+    all.note_files(&before.id, file(3));
     assert_eq!(all.asked(&before.session).unwrap().request, now, "it was answered");
+    assert_eq!(now.not_compared, ["$X".into()]);
+}
+
+#[test]
+fn a_file_that_came_after_the_first_look_is_a_change() {
+    let mut all = OpenRequests::default();
+    let before = request(1, "s", None, 0);
+    all.ask(before.clone());
+    all.note_files(&before.id, NamedFiles::default());
+    let state = FileState { length: 1, modified: at(1), hash: None };
+    let file = NamedFile { path: "/p/new.sh".into(), state: Some(state) };
+    all.note_files(&before.id, NamedFiles { compared: vec![file], ..NamedFiles::default() });
+    assert_eq!(answer(&mut all, &before, 10), Err(AnswerRefusal::Changed));
+    assert_eq!(all.asked(&before.session).unwrap().request.changed, ["/p/new.sh".into()]);
 }
 
 #[test]

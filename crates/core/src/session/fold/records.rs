@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::SessionFold;
-use crate::history::boilerplate::without_quotes;
+use crate::history::boilerplate::{plan_in_prompt, without_quotes, without_reminders};
 use crate::history::strip_private;
-use crate::session::answer::{SYNTHETIC, ends_turn, is_usage_limit};
+use crate::session::answer::{SYNTHETIC, ends_turn, is_usage_limit, with_reset_time};
 use crate::session::background::ended_task;
 use crate::session::effect::Effect;
 use crate::session::facts::{first_line, keep, one_line};
@@ -18,7 +18,7 @@ use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Denial, Envelope, Prompt,
-    PromptOrigin, QueueOperation, Record, System, ToolResult,
+    PromptOrigin, QueueOperation, Record, System, TEXT_LIMIT, ToolResult,
 };
 
 /// How many queued prompts are counted; more mean a broken file.
@@ -49,7 +49,7 @@ impl SessionFold {
             }
             Body::Assistant(answer) => self.fold_answer(answer, step),
             Body::ApiError { kind, text, .. } => {
-                let line = first_line(text);
+                let line = first_line(&with_reset_time(text));
                 let limit = is_usage_limit(kind.as_deref(), text);
                 self.turn.failure = (!line.is_empty()).then(|| line.into());
                 self.turn.pending.clear();
@@ -65,6 +65,10 @@ impl SessionFold {
                 }
             }
             Body::Attachment(Attachment::SessionStart { source }) => self.fold_process_start(source, step),
+            Body::Attachment(Attachment::TurnEnd) => {
+                self.turn.pending.clear();
+                self.end(StateKind::TurnEnded, step);
+            }
             Body::Attachment(Attachment::QueuedCommand { text }) => {
                 self.fold_notice(text, now);
                 if self.in_turn() {
@@ -82,10 +86,15 @@ impl SessionFold {
                     self.facts.pull_request = Some((*number, Arc::from(&**url)));
                 }
             }
+            Body::Moved { branch, .. } => {
+                keep(&mut self.facts.branch, branch.as_deref().map(strip_private).as_deref());
+            }
             Body::CompactSummary
             | Body::LocalCommand { .. }
             | Body::Meta
             | Body::LastPrompt(_)
+            | Body::LeftWorktree
+            | Body::ContinuedIn(_)
             | Body::Attachment(Attachment::Other)
             | Body::Irrelevant
             | Body::Unknown(_) => {}
@@ -99,6 +108,7 @@ impl SessionFold {
     fn fold_envelope(&mut self, envelope: &Envelope<'_>) {
         keep(&mut self.facts.branch, envelope.branch.as_deref().map(strip_private).as_deref());
         keep(&mut self.facts.version, envelope.version.as_deref());
+        keep(&mut self.facts.teammate, envelope.agent_name.as_deref().map(one_line).as_deref());
         keep(&mut self.facts.entrypoint, envelope.entrypoint.as_deref());
     }
 
@@ -120,9 +130,7 @@ impl SessionFold {
                 // The agent sends no prompt before every call has its result, so calls that are still open are
                 // orphaned.
                 self.turn.pending.clear();
-                if self.facts.goal.is_none() {
-                    keep(&mut self.facts.goal, Some(&one_line(&without_quotes(&prompt.text))));
-                }
+                self.fold_goal(&prompt.text);
             }
             PromptOrigin::TaskNotification => {
                 let known = prompt.task_id.as_deref().is_some_and(|id| self.end_background(id))
@@ -140,6 +148,12 @@ impl SessionFold {
         self.turn.failure = None;
         self.facts.prompt_at = self.facts.prompt_at.max(Some(step.now));
         self.move_on(Event::Prompted, step);
+    }
+
+    fn fold_goal(&mut self, text: &str) {
+        if self.facts.goal.is_none() {
+            keep(&mut self.facts.goal, Some(&goal_of(text)));
+        }
     }
 
     fn fold_results(&mut self, results: &[ToolResult<'_>], step: RecordContext<'_, '_>) {
@@ -269,6 +283,9 @@ impl SessionFold {
             QueueOperation::Enqueue { text } => {
                 let notice =
                     self.fold_notice(text, now) || text.trim_start().starts_with("<task-notification>");
+                if !notice {
+                    self.fold_goal(text);
+                }
                 if self.queue.len() < QUEUE_LIMIT {
                     self.queue.push(notice);
                 }
@@ -356,6 +373,15 @@ impl SessionFold {
         self.facts.subagents_running = self.turn.agents_running();
         self.facts.queued_prompts = self.queue.iter().filter(|notice| !**notice).count() as u32;
     }
+}
+
+/// The user's words in a prompt, on one line: no text of the editor or the agent. For a plan that the agent gave
+/// itself, its first line.
+fn goal_of(text: &str) -> String {
+    let cut = text.len() >= TEXT_LIMIT;
+    let text = without_quotes(text);
+    let text = without_reminders(&text, cut);
+    plan_in_prompt(&text).map_or_else(|| one_line(&text), first_line)
 }
 
 /// The input of a handler besides the record's own content.

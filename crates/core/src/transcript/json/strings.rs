@@ -1,8 +1,11 @@
 //! All strings of a piece of JSON of any form.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
 
-use super::closing_quote;
+use super::{Raw, closing_quote, unescape};
+use crate::history::private::rest_closes_block;
 
 /// Visits the strings in an object or array at any depth, undecoded and without keys.
 pub(crate) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str)) {
@@ -40,6 +43,24 @@ pub(crate) fn each_keyed_string<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str
         }
     }
     false
+}
+
+impl<'a> Raw<'a> {
+    /// The string, cut at `limit` bytes, but empty if the part that is cut off shows that the beginning is private;
+    /// `None` for anything else.
+    pub(crate) fn head(self, limit: usize) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Str(raw) => Some(head(raw, limit)),
+            _ => None,
+        }
+    }
+}
+
+/// Decodes the beginning of the text between quotes. The result is empty if the part that is cut off shows that the
+/// beginning is private.
+pub(crate) fn head(raw: &str, limit: usize) -> Cow<'_, str> {
+    let (kept, rest) = raw.split_at(raw.floor_char_boundary(limit));
+    if rest_closes_block(kept, rest) { Cow::Borrowed("") } else { unescape(raw, limit) }
 }
 
 #[cfg(test)]

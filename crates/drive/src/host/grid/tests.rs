@@ -36,6 +36,51 @@ fn questions_are_answered_and_not_passed_on() {
 }
 
 #[test]
+fn no_output_grows_without_end() {
+    for begin in ["\x1b]0;", "\x1b]52;c;", "\x1bP", "\x1b_", "\x1b[", "\u{9d}0;", "\u{90}"] {
+        let mut grid = Grid::new(SIZE);
+        grid.feed(begin.as_bytes());
+        let mut cut = 0;
+        for _ in 0..64 {
+            let fed = grid.feed(&[b'0'; 64 << 10]);
+            assert_eq!(fed.shown, b"", "{begin:?}");
+            cut += u32::from(fed.has_cut);
+            assert!(grid.held.capacity() <= 256 << 10, "{begin:?}");
+        }
+        assert_eq!(cut, 1, "{begin:?}");
+        assert_eq!(grid.feed(b"0\x07\x1b\\on").shown, b"\x1b\\on", "{begin:?}");
+    }
+    // Each line is as long as a line can be, and each of its cells has a colour of its own.
+    let mut grid = Grid::new(OwnSize { rows: 24, cols: 1000 });
+    for line in 0..2_000_u32 {
+        let cells: String = (0..1000)
+            .map(|cell| format!("\x1b[38;2;{};{};{}mx", line % 256, cell % 256, cell / 256))
+            .collect();
+        grid.feed(format!("{cells}\r\n").as_bytes());
+    }
+    let kept: usize = grid.parser.callbacks().lines.iter().map(String::capacity).sum();
+    assert!(kept <= MAX_SCROLLBACK_BYTES, "{kept}");
+}
+
+#[test]
+fn no_form_of_the_clipboards_sequence_is_shown() {
+    for begin in ["\x1b]", "\u{9d}"] {
+        for number in ["52", "052", "00052", " 52", "5\x002"] {
+            for end in ["\x07", "\x1b\\", "\u{9c}"] {
+                let output = format!("a{begin}{number};c;aGVsbG8={end}b");
+                for cut in 0..output.len() {
+                    let mut grid = Grid::new(SIZE);
+                    let mut shown = grid.feed(&output.as_bytes()[..cut]).shown;
+                    shown.extend(grid.feed(&output.as_bytes()[cut..]).shown);
+                    assert_eq!(shown, b"ab", "{output:?} cut at {cut}");
+                }
+            }
+        }
+    }
+    assert_eq!(Grid::new(SIZE).feed(b"a\x9d52;c;aGVsbG8=\x9cb").shown, b"a52;c;aGVsbG8=b");
+}
+
+#[test]
 fn ten_thousand_lines_stay() {
     let mut grid = Grid::new(SIZE);
     for number in 0..30_000 {

@@ -36,10 +36,9 @@ impl Handle {
         let (inbox, fs) = (self.inbox.clone(), Arc::clone(&self.fs));
         // The request is shown, and its process is listened to, while the look hangs on a dead mount.
         self.file_looks.begin(move || {
-            let files = named_files::of(&request, &*fs);
-            if !files.is_empty() {
-                let _ = inbox.send(Message::FilesSeen(request.session, request.id, files));
-            }
+            let files = named_files::look(&request, &*fs);
+            // If the loop has ended, the request has ended with it.
+            let _ = inbox.send(Message::FilesSeen(request.session, request.id, files));
         });
     }
 
@@ -169,14 +168,16 @@ impl Handle {
             // The loop says why it cannot be answered.
             return Ok(());
         };
-        if request.files.is_empty() {
-            return Ok(());
-        }
+        let Some(before) = &request.files else { return Ok(()) };
         let (looked_at, fs) = (Arc::clone(&request), Arc::clone(&self.fs));
-        let looked = self.file_looks.result(move || named_files::changed(&looked_at.files, &*fs));
-        let Some(files) = looked.ok_or_else(|| unreadable(&request.files))? else { return Ok(()) };
-        let changed = request.files.iter().zip(&files).filter(|(before, now)| before != now);
-        let paths: Vec<_> = changed.map(|(file, _)| &*file.path).collect();
+        let looked = self.file_looks.result(move || named_files::changed(&looked_at, &*fs));
+        let files = match looked {
+            Some(Some(files)) => files,
+            Some(None) => return Ok(()),
+            None if before.is_empty() => return Ok(()),
+            None => return Err(unreadable(before)),
+        };
+        let paths: Vec<_> = files.changed_since(before).map(|file| &*file.path).collect();
         let message = format!(
             "nothing was answered: {} was changed after the session asked; look at it, and answer again",
             visible_line(&paths.join(", "), 400)

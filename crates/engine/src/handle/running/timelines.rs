@@ -2,6 +2,7 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
+use watchbill_history::query::Gate;
 use watchbill_history::query::timeline::{ItemRange, TimelinePlan, TimelineReader, read_newest};
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace};
@@ -64,8 +65,8 @@ impl Handle {
     }
 
     fn timeline_plan(&self, session: &str) -> Result<TimelinePlan, ApiError> {
-        let session = session.to_owned();
-        self.ask_loop(move |engine, _| engine.timeline_plan(&session))?
+        let (gate, session) = (Gate::of(&self.settings())?, session.to_owned());
+        self.ask_loop(move |engine, _| engine.timeline_plan(&gate, &session))?
     }
 
     fn reader(&self) -> MutexGuard<'_, TimelineReader> {

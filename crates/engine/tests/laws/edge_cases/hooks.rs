@@ -275,3 +275,36 @@ fn a_late_compaction_event_still_ties_the_sessions() {
     house.step(Input::Hooks(vec![late]));
     assert_eq!(house.row(B).work_chain_id, house.row(A).work_chain_id);
 }
+
+#[test]
+fn a_dialog_of_the_agent_is_a_need_by_its_notification_alone() {
+    let needs_input = || json!({"hook_event_name": "Notification", "notification_type": "agent_needs_input"});
+    let run = |id: &str| json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": id});
+    let hook = |house: &mut House, name: &str, mut payload: serde_json::Value| {
+        payload["hook_event_name"] = json!(name);
+        house.hook(7, A, payload);
+    };
+    let mut house = House::live();
+    house.run(7, "700").at(1.0);
+    house.hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup"}));
+    // The agent view says so of other sessions, while its own has no turn.
+    house.hook(7, A, needs_input());
+    assert_eq!(house.row(A).needs, None);
+    house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    hook(&mut house, "PreToolUse", run("1"));
+    house.at(2.0).hook(7, A, needs_input());
+    let row = house.row(A);
+    assert_eq!((&*row.state, row.state_kind.as_deref()), ("waiting_for_approval", Some("dialog")));
+    assert_eq!(row.state_reason.detail, "a hook says that a dialog of the agent is open");
+    assert!(row.request.is_none(), "it is answered in its terminal");
+    // The user closes it, and the call runs.
+    house.at(9.0);
+    hook(&mut house, "PostToolUse", run("1"));
+    assert_eq!(house.row(A).state, "working");
+    // An event of a later client is a sign of life, and says nothing of the state.
+    for name in ["PreSkillShellCommand", "SomethingNew"] {
+        hook(&mut house, name, run("2"));
+        assert_eq!(house.row(A).state, "working", "{name}");
+    }
+    assert_eq!(house.problem_counts(), []);
+}

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use watchbill_core::memory::ModelSettings;
 use watchbill_core::time::Timestamp;
@@ -21,7 +22,7 @@ const MOST: u64 = 64 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Day {
-    /// Such as `2026-11-25`, in UTC.
+    /// Such as `2026-11-25`, in the person's time zone.
     day: String,
     questions: u64,
     #[serde(flatten)]
@@ -129,7 +130,7 @@ fn file(data_dir: &Path) -> PathBuf {
 }
 
 fn day_of(now: Timestamp) -> String {
-    now.to_string().chars().take(10).collect()
+    now.day(&TimeZone::system())
 }
 
 #[cfg(test)]

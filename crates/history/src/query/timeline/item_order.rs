@@ -55,11 +55,26 @@ pub fn places(parts: &[Part]) -> Vec<TimelineSlot<'_>> {
             record = Some(entry.offset);
             TimelineSlot::Entry { part, entry, nth }
         }));
+        for side in part.sides() {
+            add_side(&mut places, part, &side);
+        }
         if n + 1 < parts.len() {
             seen.extend(part.entries().iter().filter_map(|entry| entry.uuid));
         }
     }
     places
+}
+
+/// Adds a question and its answer where the session was when the user asked.
+fn add_side<'a>(places: &mut Vec<TimelineSlot<'a>>, part: &'a Part, side: &[&'a Entry]) {
+    let asked = side.iter().find_map(|entry| entry.at);
+    let is_before = |place: &TimelineSlot<'_>| match place.entry() {
+        Some(entry) => entry.at.is_some() && entry.at <= asked,
+        None => false,
+    };
+    let at = places.iter().rposition(is_before).map_or(places.len(), |at| at + 1);
+    let slots = side.iter().zip(0..).map(|(entry, nth)| TimelineSlot::Entry { part, entry, nth });
+    places.splice(at..at, slots);
 }
 
 /// The index of the record that begins at `offset` of a session's transcript. A result is found at its call. A record

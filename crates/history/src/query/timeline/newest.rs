@@ -41,7 +41,7 @@ pub fn read_newest(fs: &dyn Fs, plan: &TimelinePlan, limit: u64) -> Option<Timel
 fn end(fs: &dyn Fs, plan: &TimelinePlan, limit: u64, mut room: u64) -> Option<Timeline> {
     let mut parts = Vec::new();
     for (session, path, reason) in plan.parts.iter().rev() {
-        let mut part = Part::new(session, path.clone());
+        let mut part = Part::new(session, path.clone(), &plan.exclude);
         part.reason = *reason;
         let read = match part.read_end(fs, room) {
             // The file was removed, and the whole timeline does without it too.

@@ -1,11 +1,13 @@
 //! One transcript of a timeline: read to its end once, and then only its appended lines.
 
+use std::collections::HashSet;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use watchbill_core::ids::SessionId;
+use watchbill_core::history::Exclude;
+use watchbill_core::ids::{RecordId, SessionId};
 use watchbill_core::transcript::line_splitter::{Line, LineSplitter, Split};
-use watchbill_core::transcript::timeline::{Entry, TimelineBuilder};
+use watchbill_core::transcript::timeline::{Entry, TimelineBuilder, What};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::tail::{TailError, read_end};
@@ -21,19 +23,68 @@ pub struct Part {
     /// How it is linked to the part before.
     pub reason: Option<&'static str>,
     reader: Reader,
+    exclude: Exclude,
     builder: TimelineBuilder,
+    /// The questions that the user asked beside the work, each with its answer.
+    sides: Vec<Side>,
 }
 
+/// The end of a transcript of `/btw`, where the question and its answer are. A copy of the session stands before them.
+struct Side {
+    path: PathBuf,
+    length: u64,
+    entries: Vec<Entry>,
+}
+
+/// Bytes that are read of such a transcript.
+const SIDE_ROOM: u64 = 512 << 10;
+
 impl Part {
-    /// A transcript that was not read yet.
-    pub fn new(session: &SessionId, path: PathBuf) -> Self {
+    /// A transcript that was not read yet. What these rules name is left out of it.
+    pub fn new(session: &SessionId, path: PathBuf, exclude: &Exclude) -> Self {
         Self {
             session: session.clone(),
             path,
             reason: None,
             reader: Reader::default(),
-            builder: TimelineBuilder::new(),
+            exclude: exclude.clone(),
+            builder: TimelineBuilder::new(exclude.clone()),
+            sides: Vec::new(),
         }
+    }
+
+    /// Reads a transcript of `/btw`, unless it is as long as before. One that cannot be read has no entries.
+    pub fn read_side(&mut self, fs: &dyn Fs, path: &Path) {
+        let length = fs.stat(path).map_or(0, |stat| stat.len);
+        if self.sides.iter().any(|side| side.path == path && side.length == length) {
+            return;
+        }
+        self.sides.retain(|side| side.path != path);
+        let mut end = Self::new(&self.session, path.to_path_buf(), &self.exclude);
+        let read = end.read_end(fs, SIDE_ROOM).is_ok();
+        let entries = if read { end.builder.into_entries() } else { Vec::new() };
+        self.sides.push(Side { path: path.to_path_buf(), length, entries });
+    }
+
+    /// The entries of each transcript of `/btw` that this one lacks. If the copies have other ids than the originals,
+    /// they are the entries from the last prompt on.
+    pub fn sides(&self) -> impl Iterator<Item = Vec<&Entry>> {
+        let own: HashSet<RecordId> = match self.sides.is_empty() {
+            true => HashSet::new(),
+            false => self.entries().iter().filter_map(|entry| entry.uuid).collect(),
+        };
+        self.sides.iter().map(move |side| {
+            let is_copy = |entry: &&Entry| entry.uuid.is_some_and(|id| own.contains(&id));
+            let last = || side.entries.iter().rposition(|entry| matches!(entry.what, What::Prompt { .. }));
+            let begin =
+                if side.entries.iter().any(|entry| is_copy(&entry)) { 0 } else { last().unwrap_or(0) };
+            side.entries[begin..].iter().filter(|entry| !is_copy(entry)).collect()
+        })
+    }
+
+    /// Whether the transcript is read as these rules want it.
+    pub fn is_of(&self, path: &Path, exclude: &Exclude) -> bool {
+        self.path == path && self.exclude == *exclude
     }
 
     /// All entries read so far, in file order.
@@ -65,8 +116,8 @@ impl Part {
     /// # Errors
     /// When the file exists and cannot be read.
     pub fn read(&mut self, fs: &dyn Fs, scratch: &mut Vec<u8>) -> Result<(), ApiError> {
-        let Self { path, reader, builder, .. } = self;
-        let read = reader.read(fs, path, scratch, u64::MAX, &mut Entries(builder));
+        let Self { path, reader, exclude, builder, .. } = self;
+        let read = reader.read(fs, path, scratch, u64::MAX, &mut Entries { exclude, builder });
         match read {
             // Entries read before the file went away are still worth showing.
             Ok(_) | Err(TailError::Gone) => Ok(()),
@@ -79,14 +130,17 @@ impl Part {
 }
 
 /// Adds lines to a timeline.
-struct Entries<'b>(&'b mut TimelineBuilder);
+struct Entries<'b> {
+    exclude: &'b Exclude,
+    builder: &'b mut TimelineBuilder,
+}
 
 impl LineReceiver for Entries<'_> {
     fn restarted(&mut self) {
-        *self.0 = TimelineBuilder::new();
+        *self.builder = TimelineBuilder::new(self.exclude.clone());
     }
 
     fn line(&mut self, line: Line<'_>) {
-        self.0.push_line(line.offset, line.bytes);
+        self.builder.push_line(line.offset, line.bytes);
     }
 }

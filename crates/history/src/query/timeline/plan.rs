@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
+use watchbill_core::session::subagent::{SIDE_QUESTION, copies_parent};
 
 /// The files of a timeline, in chain order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct TimelinePlan {
     pub parts: Vec<(SessionId, PathBuf, Option<&'static str>)>,
     /// The transcripts of its sessions' subagents.
     pub agents: Vec<AgentFile>,
+    /// What is left out of them.
+    pub exclude: Exclude,
 }
 
 /// A subagent's transcript.
@@ -35,6 +39,11 @@ impl AgentFile {
     /// Whether a call started it. The agent's own workers, such as the one of a compaction, copy the parent's
     /// records and have no call.
     pub(super) fn is_called(&self) -> bool {
-        !self.agent.starts_with("acompact") && !self.agent.starts_with("aprompt_suggestion")
+        !copies_parent(&self.agent)
+    }
+
+    /// Whether it holds a question that the user asked beside the work, by `/btw`.
+    pub(super) fn is_side_question(&self) -> bool {
+        self.agent.starts_with(SIDE_QUESTION)
     }
 }

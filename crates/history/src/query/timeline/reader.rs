@@ -4,6 +4,7 @@
 //! indexes of the session stay the same while the subagent's timeline grows, and hundreds of subagents are read only
 //! on demand.
 
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::transcript::timeline::Entry;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -105,7 +106,7 @@ impl TimelineReader {
                 format!("session {} has no subagent {agent} with a transcript of its own", plan.session),
             ));
         };
-        let parts = [self.agent(fs, file)?];
+        let parts = [self.agent(fs, plan, file)?];
         let timeline = self.stretch(fs, plan, &parts, stretch);
         self.agents.extend(parts);
         Ok(Timeline { agent_id: Some(agent.to_owned()), ..timeline? })
@@ -143,7 +144,7 @@ impl TimelineReader {
             let index = index_of(&all, parts, &plan.session, offset).unwrap_or(0);
             return Ok(TimelinePlace { index: index as u64, within: Vec::new() });
         };
-        let own = [self.agent(fs, file)?];
+        let own = [self.agent(fs, plan, file)?];
         let index = index_of(&places(&own), &own, &file.session, offset).unwrap_or(0);
         let began = own[0].entries().iter().find_map(|entry| entry.at);
         self.agents.extend(own);
@@ -172,7 +173,7 @@ impl TimelineReader {
     ) -> Result<Option<(&'p AgentFile, usize)>, ApiError> {
         let others = plan.agents.iter().filter(|other| other.session == file.session && *other != file);
         for other in others {
-            let parts = [self.agent(fs, other)?];
+            let parts = [self.agent(fs, plan, other)?];
             let found = self.call_in(fs, plan, &places(&parts), file);
             self.agents.extend(parts);
             if let Some(index) = found {
@@ -204,17 +205,21 @@ impl TimelineReader {
         self.chains.drain(..excess);
         let mut parts = Vec::with_capacity(plan.parts.len());
         for (session, path, reason) in &plan.parts {
-            let mut part = take(&mut known, session, path);
+            let mut part = take(&mut known, session, path, &plan.exclude);
             part.reason = *reason;
             part.read(fs, &mut self.scratch)?;
+            for side in plan.agents.iter().filter(|file| file.session == *session && file.is_side_question())
+            {
+                part.read_side(fs, &side.path);
+            }
             parts.push(part);
         }
         Ok(parts)
     }
 
     /// A subagent's transcript, read to its end. This removes it from the kept ones.
-    fn agent(&mut self, fs: &dyn Fs, file: &AgentFile) -> Result<Part, ApiError> {
-        let mut part = take(&mut self.agents, &file.session, &file.path);
+    fn agent(&mut self, fs: &dyn Fs, plan: &TimelinePlan, file: &AgentFile) -> Result<Part, ApiError> {
+        let mut part = take(&mut self.agents, &file.session, &file.path, &plan.exclude);
         let excess = (self.agents.len() + 1).saturating_sub(KEPT_AGENTS);
         self.agents.drain(..excess);
         part.read(fs, &mut self.scratch)?;
@@ -283,7 +288,7 @@ impl TimelineReader {
         let (Some(limit), 1..) = (nested, depth) else {
             return Ok(Subagent { agent_id, total: None, items: Vec::new() });
         };
-        let part = [self.agent(fs, file)?];
+        let part = [self.agent(fs, plan, file)?];
         let stretch = ItemRange { from: Some(0), limit, nested };
         let (_, total, items) = self.items(fs, plan, &part, stretch, depth - 1)?;
         Ok(Subagent { agent_id, total: Some(total), items })
@@ -291,10 +296,10 @@ impl TimelineReader {
 }
 
 /// Removes the transcript at `path` from the known ones, or begins it.
-fn take(known: &mut Vec<Part>, session: &SessionId, path: &std::path::Path) -> Part {
-    match known.iter().position(|part| part.path == path) {
+fn take(known: &mut Vec<Part>, session: &SessionId, path: &std::path::Path, exclude: &Exclude) -> Part {
+    match known.iter().position(|part| part.is_of(path, exclude)) {
         Some(at) => known.remove(at),
-        None => Part::new(session, path.to_path_buf()),
+        None => Part::new(session, path.to_path_buf(), exclude),
     }
 }
 

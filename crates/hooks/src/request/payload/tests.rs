@@ -111,3 +111,27 @@ fn the_digest_follows_every_byte() {
     let other = read(&payload("Bash", json!({ "command": "ls\u{200b}" }))).unwrap();
     assert_ne!(one.digest, other.digest);
 }
+
+#[test]
+fn a_skill_of_a_server_is_shown_with_its_name_its_server_and_its_version() {
+    let mut asked = payload("Skill", json!({ "skill": "docs:deploy" }));
+    asked["tool_kind"] = json!("mcp_skill");
+    asked["mcp_server"] = json!({ "name": "docs", "source": "project" });
+    asked["mcp_skill"] = json!({ "name": "docs:deploy", "version": "sha256:ab", "uri": "skill://deploy",
+        "server_description": "Deploys\nskill x of the MCP server y \u{202e}" });
+    let request = read(&asked).unwrap();
+    assert_eq!(&*request.summary, "Skill: skill docs:deploy of the MCP server docs");
+    assert_eq!(request.kind, RequestKind::Permission);
+    let begins = "skill docs:deploy of the MCP server docs\nversion: sha256:ab\naddress: skill://deploy\n\
+        the server says: Deploys skill x of the MCP server y ⟨U+202E⟩\n\n{";
+    assert!(request.shown.starts_with(begins), "{}", request.shown);
+    // Without its fields it is shown as a skill without a name, and never as an ordinary tool.
+    for field in ["mcp_server", "mcp_skill"] {
+        let mut partly = asked.clone();
+        partly.as_object_mut().unwrap().remove(field);
+        assert!(read(&partly).unwrap().shown.contains("without a name"), "{field}");
+    }
+    let mut browser = payload("mcp__browser__open", json!({ "url": "x" }));
+    browser["tool_kind"] = json!("browser");
+    assert_eq!(&*read(&browser).unwrap().summary, "mcp__browser__open: x");
+}

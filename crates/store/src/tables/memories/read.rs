@@ -146,24 +146,6 @@ impl Store {
         })
     }
 
-    /// The texts of the results of refused calls: the id of the call, and the text.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn refusal_texts(
-        &self,
-        session: SessionKey,
-    ) -> Result<Vec<(std::sync::Arc<str>, String)>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT a.call, t.text FROM activities a JOIN texts t ON t.file = a.file AND t.byte = a.result_byte
-                 WHERE a.session = ?1 AND a.outcome = 'denied' AND t.role = 'tool_result' ORDER BY a.at, a.call, t.part",
-            )?
-            .query_map([session], |row| Ok((shared(row, 0)?.unwrap_or_default(), row.get(1)?)))?
-            .collect()
-        })
-    }
-
     /// All evidence and edits of a project.
     ///
     /// # Errors

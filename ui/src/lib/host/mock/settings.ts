@@ -18,7 +18,7 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
   "watch.poll_interval": "2s",
   "store.cut": 4000,
   "store.exclude": [],
-  "store.skip_tools": ["ListMcpResourcesTool", "SlashCommand", "Skill", "TodoWrite", "AskUserQuestion"],
+  "store.skip_tools": [],
   "store.plan_folders": [],
   "archive.enabled": false,
   "archive.budget": "5GiB",

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_protocol::timeline::{TimelineItem, What};
 use watchbill_watch::mem::MemFs;
@@ -33,6 +34,7 @@ fn plan(parts: &[(&str, &str)], agents: Vec<AgentFile>) -> TimelinePlan {
         name: None,
         parts: parts.iter().map(part).collect(),
         agents,
+        exclude: Exclude::default(),
     }
 }
 

@@ -18,6 +18,7 @@ fn an_emptied_transcript_has_an_empty_timeline_and_begins_anew() {
         name: None,
         parts: vec![(session, path.clone(), None)],
         agents: Vec::new(),
+        exclude: Exclude::default(),
     };
     let line = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
     let mut reader = TimelineReader::default();
@@ -69,6 +70,7 @@ fn plan(parts: &[(&str, &str)], agents: &[(&str, &str)]) -> TimelinePlan {
         chain: "c".into(),
         name: None,
         parts: parts.iter().map(|(id, path)| (SessionId::new(id), PathBuf::from(path), None)).collect(),
+        exclude: Exclude::default(),
         agents: agents
             .iter()
             .map(|(id, path)| AgentFile {
@@ -172,4 +174,38 @@ fn an_item_keeps_its_key_when_its_file_is_written_anew_or_a_session_comes_before
         (&rewritten[0], &rewritten[1..]),
         "a copy is where it was first said"
     );
+}
+
+#[test]
+fn a_question_beside_the_work_and_its_answer_stand_where_the_user_asked() {
+    let fs = MemFs::new();
+    let at = |line: String, second: u32| {
+        line.replacen('{', &format!(r#"{{"timestamp":"2026-11-20T15:00:{second:02}.000Z","#), 1)
+    };
+    let said = |uuid: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{uuid}","message":{{"content":[{{"type":"text","text":"{uuid}"}}]}}}}"#
+        )
+    };
+    let own = [at(prompt("p1"), 1), at(said("a1"), 2), at(prompt("p2"), 8), at(said("a2"), 9)];
+    write(&fs, SESSION, &own);
+    let asked = [at(prompt("question"), 5), at(said("answer"), 6)];
+    let other = |text: &str| text.replace("\"uuid\":\"", "\"uuid\":\"copied-");
+    let copied: Vec<String> = own[..2].iter().map(|line| other(line)).collect();
+    for (n, begin) in [own[..2].to_vec(), copied, Vec::new()].into_iter().enumerate() {
+        let side = format!("/c/projects/p/s/subagents/agent-aside_question-{n}.jsonl");
+        write(&fs, &side, &[&begin[..], &asked].concat());
+        let agent = format!("aside_question-{n}");
+        let plan = plan(&[("s", SESSION)], &[(&agent, &side)]);
+        let timeline = TimelineReader::default().read(&fs, &plan, ItemRange::whole()).unwrap();
+        let texts: Vec<String> = timeline
+            .items
+            .into_iter()
+            .map(|item| match item.what {
+                What::Prompt { text, .. } | What::Response { text } => text,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(texts, ["p1", "a1", "question", "answer", "p2", "a2"], "file {n}");
+    }
 }

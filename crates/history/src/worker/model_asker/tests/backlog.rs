@@ -1,5 +1,6 @@
 //! Limits of a day, and many turns that wait.
 
+use jiff::tz::TimeZone;
 use watchbill_core::memory::model::queue::NEWEST;
 
 use super::*;
@@ -11,7 +12,7 @@ fn a_limit_of_the_day_stops_it_until_the_next_day() {
     house.look = look(&house.memory);
     house.session("s", 20);
     let mut asker = house.asker(&finds("Two handles share no offset in the log."));
-    let next = next_day(BEGIN);
+    let next = BEGIN.next_day(&TimeZone::system());
     assert_eq!(house.run(&mut asker), Sleep::Until(next));
     let (asked, spent) = (house.asked(), house.spent());
     assert!(asked > 2 && spent.tokens_in + spent.tokens_out <= 3_000, "{asked} {spent:?}");
@@ -49,7 +50,7 @@ fn of_50_000_turns_the_newest_are_asked_about_and_the_others_when_the_user_wants
     // On the same day, more turns end than may be asked about.
     house.session_from("more", BEGIN + Millis(60 * MINUTE), 5);
     house.clock.set(BEGIN + Millis(90 * MINUTE));
-    assert_eq!(house.run(&mut asker), Sleep::Until(next_day(house.clock.now())));
+    assert_eq!(house.run(&mut asker), Sleep::Until(house.clock.now().next_day(&TimeZone::system())));
     assert_eq!(house.asked() as u64, NEWEST);
     // Wanted ones go beyond fifty. Only the turns of `s` and `more` are still there.
     house.with(|store| {

@@ -1,0 +1,99 @@
+//! Earlier sessions that go on as sessions of your own: in another agent, and in their own branch only.
+
+use serde_json::{Value, json};
+
+use crate::forget::until;
+use crate::own::Place;
+use crate::tree::transcript;
+
+pub const EARLIER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+
+/// A session of a terminal that ended, with a compaction in it.
+pub fn earlier_session(place: &Place, branch: &str) {
+    let cwd = place.work();
+    let record = |n: u32, kind: &str, more: Value| {
+        let mut record = json!({
+            "type": kind, "uuid": format!("11111111-0000-4000-8000-00000000000{n}"), "sessionId": EARLIER,
+            "timestamp": format!("2026-11-20T15:00:0{n}.000Z"), "cwd": cwd, "gitBranch": branch,
+        });
+        record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        record
+    };
+    let user = |content: &str| json!({ "message": { "role": "user", "content": content } });
+    let said = |block: Value| json!({ "message": { "id": "m", "role": "assistant", "content": [block] } });
+    let call =
+        json!({ "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": "make -k all" } });
+    let boundary = json!({ "subtype": "compact_boundary", "content": "x", "compactMetadata": { "trigger": "auto", "preTokens": 9000 } });
+    let mut summary = user("The build was mended.");
+    summary.as_object_mut().unwrap().insert("isCompactSummary".to_owned(), true.into());
+    let records = [
+        record(1, "user", user("Before the compaction")),
+        record(2, "system", boundary),
+        record(3, "user", summary),
+        record(4, "user", user("Now run it <private>hidden</private>")),
+        record(5, "assistant", said(call)),
+        record(6, "assistant", said(json!({ "type": "text", "text": "It runs." }))),
+        record(
+            7,
+            "assistant",
+            said(json!({ "type": "text", "text": format!("It is ghp_{}", "a1".repeat(18)) })),
+        ),
+    ];
+    transcript(&place.home.claude(), EARLIER, &records);
+}
+
+#[test]
+fn another_agent_goes_on_and_is_told_what_was_said() {
+    let place = Place::new();
+    earlier_session(&place, "HEAD");
+    let words = ["fork", EARLIER, "--agent", "claude", "Go on."];
+    let shown = place.say(&[&words[..], &["--preview"]].concat());
+    assert_eq!((shown.code, &*shown.err), (0, ""));
+    let block = shown.out.strip_suffix("\n\nGo on.\n").unwrap();
+    for said in [
+        "Summary of what came before:\n  The build was mended.",
+        "User:\n  Now run it",
+        "Tool Bash:\n  make -k all",
+        "Assistant:\n  It runs.",
+    ] {
+        assert!(block.contains(said), "{said}: {block}");
+    }
+    assert!(
+        !["Before the compaction", "hidden", "ghp_"].iter().any(|left_out| block.contains(left_out)),
+        "{block}"
+    );
+    assert!(place.noted("starts").is_empty() && place.rows().len() == 1, "a preview starts nothing");
+    let small = place.say(&[&words[..], &["--preview", "--budget", "240"]].concat());
+    assert!(small.out.contains("It runs.") && !small.out.contains("mended"), "{}", small.out);
+    let row = place.json(&[&words[..], &["--json"]].concat());
+    assert_ne!(row["sessionId"], EARLIER);
+    until("the prompt to arrive", || !place.noted("received").is_empty());
+    let log = std::fs::read(place.home.data().join("own").join(row["ownId"].as_str().unwrap()).join("log"))
+        .unwrap();
+    assert!(String::from_utf8_lossy(&log).contains("The build was mended."), "the agent got the block");
+    let refused = place.say(&["resume", EARLIER, "--agent", "claude"]);
+    assert_eq!(refused.code, 2, "a change of the agent needs a prompt: {}", refused.err);
+}
+
+#[test]
+fn a_session_goes_on_in_its_own_branch_only() {
+    let place = Place::new();
+    earlier_session(&place, "feature/x");
+    std::fs::create_dir(place.work().join(".git")).unwrap();
+    std::fs::write(place.work().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    for words in
+        [&["resume", EARLIER][..], &["fork", EARLIER], &["fork", EARLIER, "--agent", "claude", "On."]]
+    {
+        let said = place.say(words);
+        let names_both = said.err.contains("feature/x") && said.err.contains("main");
+        assert!(said.code == 1 && names_both && said.err.contains("--any-branch"), "{words:?}: {}", said.err);
+    }
+    assert_eq!(place.rows().len(), 1, "nothing was started");
+    std::fs::write(place.work().join(".git/HEAD"), "ref: refs/heads/feature/x\n").unwrap();
+    assert_eq!(place.say(&["fork", EARLIER]).code, 0);
+    // The tree is gone, and the folder belongs to none.
+    std::fs::remove_dir_all(place.work().join(".git")).unwrap();
+    assert!(place.say(&["fork", EARLIER]).err.contains("there is no branch"));
+    assert_eq!(place.say(&["fork", EARLIER, "--any-branch"]).code, 0);
+    assert_eq!(place.rows().len(), 3);
+}
