@@ -1,7 +1,7 @@
 //! Invisible characters: those that act on the program that shows them, and those that hide a part of a text.
 
 /// Whether a character steers a terminal, changes the writing direction of its neighbours, or takes no room and hides that two texts
-/// differ. Joiners of letters and of emoji are none of these. Transcripts, file names
+/// differ. Joiners of letters and of emoji stay. Transcripts, file names
 /// and messages of other programs may hold such characters. No output shows them, and a line to be pasted spells them
 /// out.
 pub fn is_steering(c: char) -> bool {

@@ -78,7 +78,7 @@ fn matching(pattern: &str, fs: &dyn Fs) -> Vec<String> {
             found.iter_mut().for_each(|path| *path += &format!("/{part}"));
             continue;
         }
-        // A shell takes a pattern that is none as a name.
+        // A shell reads a malformed pattern as a name.
         let Ok(wanted) = glob::Pattern::new(part) else { return vec![pattern.to_owned()] };
         let names_in = |folder: &String| fs.list(Path::new(&format!("{folder}/"))).unwrap_or_default();
         let fits = |name: &str| wanted.matches_with(name, options);

@@ -107,7 +107,7 @@ fn an_export_omits_private_text_and_keeps_all_other_text() {
     let prompts =
         |of: &Value| of["items"].as_array().unwrap().iter().filter(|item| item["kind"] == "prompt").count();
     let shown: Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!((prompts(&shown), prompts(&exported)), (1, 1), "a prompt that is private as a whole is none");
+    assert_eq!((prompts(&shown), prompts(&exported)), (1, 1), "a wholly private prompt is left out");
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub fn named_paths(request: &Request) -> NamedPaths {
         if std::mem::replace(&mut enters, ENTERS.contains(&&*word)) && folders.len() < MAX_FOLDERS {
             folders.push(joined(&here, &written.replace("$PWD", &here)));
         }
-        // A word without a letter is no name, and an option is none either.
+        // A file name has a letter or a digit, and does not begin like an option or a comment.
         if !written.contains(char::is_alphanumeric) || written.starts_with(['-', '#']) {
             continue;
         }
