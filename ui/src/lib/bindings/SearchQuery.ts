@@ -5,7 +5,7 @@
  */
 export type SearchQuery = { 
 /**
- * The typed text: words, all of which must occur; `"a phrase"`; `begin*`. Never an error.
+ * The typed text: words, all of which must occur; `"a phrase"`; `begin*`. At most 64 words and 4,096 bytes.
  */
 query: string, 
 /**
