@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use watchbill_agents::driver::LogLine;
+use watchbill_agents::launch::driver;
 use watchbill_core::time::Timestamp;
-use watchbill_drive::agents::driver;
-use watchbill_drive::driver::LogLine;
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSpec};
 

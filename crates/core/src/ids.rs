@@ -5,6 +5,38 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+/// A coding agent. The set is closed: `watchbill_agents` has a folder for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agent {
+    /// Claude Code. A row that names no agent is of this one.
+    #[default]
+    Claude,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+}
+
+impl Agent {
+    /// All agents, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
+
+    /// The agent of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|agent| agent.as_str() == word)
+    }
+
+    /// The word in JSON, in the store and on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
 /// The agent's own id of a session: the stem of the transcript's file name, usually a UUID.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionId(#[serde(deserialize_with = "crate::shared_text::arc_str")] Arc<str>);

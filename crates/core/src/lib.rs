@@ -18,7 +18,7 @@ pub mod history;
 pub mod hook;
 pub mod ids;
 pub mod memory;
-mod nesting;
+pub mod nesting;
 pub mod own;
 pub mod problem;
 pub mod prompt;

@@ -1,11 +1,11 @@
 //! Measures how deeply a JSON text is nested, before a recursive parser reads it.
 
 /// Deepest nesting that is parsed. No small file of the agent and no hook payload nests deeper.
-pub(crate) const DEPTH_LIMIT: usize = 32;
+pub const DEPTH_LIMIT: usize = 32;
 
 /// Whether the brackets and quotes of a text are balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nesting {
+pub enum Nesting {
     /// Every bracket and quote is closed.
     Closed,
     /// The text stops within a string, a list or an object.
@@ -15,7 +15,7 @@ pub(crate) enum Nesting {
 }
 
 /// Counts brackets outside of strings.
-pub(crate) fn nesting(text: &[u8]) -> Nesting {
+pub fn nesting(text: &[u8]) -> Nesting {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for byte in text {
         match byte {

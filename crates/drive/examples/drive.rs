@@ -11,9 +11,9 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use watchbill_agents::driver::{Driver, LogLine};
+use watchbill_agents::launch::{driver, launch};
 use watchbill_core::time::Timestamp;
-use watchbill_drive::agents::{driver, launch};
-use watchbill_drive::driver::{Driver, LogLine};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::OwnSpec;

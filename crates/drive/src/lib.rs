@@ -1,6 +1,6 @@
-//! Sessions of our own: the drivers of the agents, the host that keeps a session, and its client.
+//! Sessions of our own: the host that keeps a session, and its client.
 //!
-//! A *driver* is a pure fold over the lines of one agent, in both directions. A *host* is the process that runs the agent,
+//! A *driver* ([`watchbill_agents::driver`]) is a pure fold over the lines of one agent, in both directions. A *host* is the process that runs the agent,
 //! appends each line to its log before it folds it, and serves readers. Replaying the log through the driver gives the same
 //! events, so a log of a dead host can be read as well.
 //!
@@ -9,14 +9,8 @@
 
 #![forbid(unsafe_code)]
 
-pub mod acp;
-pub mod agents;
-pub mod claude;
 pub mod client;
-pub mod codex;
 pub mod context;
-pub mod driver;
-mod fold;
 pub mod folder;
 #[cfg(target_os = "linux")]
 pub mod host;

@@ -7,10 +7,10 @@ use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnResume, OwnSpec};
 
-use crate::agents;
-use crate::driver::{Conversation, Driver, LogLine, Refusal};
 use crate::folder::Folder;
 use crate::log::{Direction, LogReader, Record};
+use watchbill_agents::driver::{Conversation, Driver, LogLine, Refusal};
+use watchbill_agents::launch as agents;
 
 /// Folds records into events. The host folds each new record the same way.
 pub struct Replay {

@@ -6,11 +6,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
 use serde_json::{Value, json};
+use watchbill_agents::traits;
 use watchbill_core::ids::stable_hash;
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::places::private_dir;
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
-use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSpec};
+use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
 
 use crate::folder::Folder;
 
@@ -32,7 +33,8 @@ impl TranscriptWriter {
     /// # Errors
     /// When the file cannot be read or written.
     pub fn open(folder: &Folder, spec: &OwnSpec) -> io::Result<Option<Self>> {
-        if spec.kind == OwnKind::Pty || matches!(spec.agent, OwnAgent::Claude | OwnAgent::Shell) {
+        let writes_none = spec.agent.agent().is_some_and(|agent| !traits(agent).writes_transcripts);
+        if spec.kind == OwnKind::Pty || !writes_none {
             return Ok(None);
         }
         let path = folder.transcript();

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
+use watchbill_agents::claude::layout::{self, ClientPath};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{FileKind, Fs};
-use watchbill_watch::layout::{self, ClientPath};
 use watchbill_watch::process::Processes;
 use watchbill_watch::scan::canonical_roots;
 

@@ -1,7 +1,7 @@
 //! Brings a session's terminal to the front on this machine. Never in the loop, because a terminal may answer slowly.
 
+pub use watchbill_agents::resume::quoted;
 use watchbill_protocol::focus::{FocusAnswer, FocusOutcome};
-pub use watchbill_terminal::resume::quoted;
 use watchbill_terminal::{FocusLevel, RealWorld, SessionLocation};
 
 /// Brings the terminal of a session to the front. Blocks until the terminal has answered, some seconds at most.

@@ -1,10 +1,10 @@
 //! The engine's state in the store, for removals by the history. See [`LiveState`].
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::history::Exclude;
 use watchbill_core::session::state::Timeouts;
 use watchbill_history::live_state::{ExcludeEffect, LiveState};
 use watchbill_store::{Store, StoreError};
-use watchbill_watch::layout::ClientPath;
 
 use crate::persist::facts_without;
 use crate::persist::stored_transcript::StoredTranscript;

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use watchbill_agents::claude::requests::files::{MAX_FILES, named_paths};
 use watchbill_core::requests::request::{Digest, FileState, NamedFile, NamedFiles, Request};
 use watchbill_core::requests::visible::visible_line;
-use watchbill_hooks::request::files::{MAX_FILES, named_paths};
 use watchbill_watch::fs::{FileKind, Fs};
 
 /// The longest file that is hashed, in bytes. Of a longer one, size and time count.

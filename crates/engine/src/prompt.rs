@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use watchbill_core::evidence::registry::{RegistryEntry, RegistryStatus, parse_registry};
+use watchbill_agents::claude::registry::parse_registry;
+use watchbill_core::evidence::registry::{RegistryEntry, RegistryStatus};
 use watchbill_core::ids::Instance;
 use watchbill_core::prompt::{MAX_BYTES, PromptText};
 use watchbill_core::time::Timestamp;

@@ -7,6 +7,7 @@ mod stored_state;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_agents::claude::layout::{ClientPath, META_LIMIT};
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
@@ -21,7 +22,6 @@ use watchbill_core::transcript::parse::{LineReport, parse_line_in_full};
 use watchbill_core::transcript::record::Record;
 use watchbill_history::reader::{LineReceiver, Reader};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::{ClientPath, META_LIMIT};
 use watchbill_watch::tail::TailError;
 
 use crate::persist::stored_transcript::MetaStamp;

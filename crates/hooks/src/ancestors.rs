@@ -1,7 +1,8 @@
 //! The processes above the sender: the agent among them, and the terminal they belong to.
 
-use std::path::PathBuf;
-
+use watchbill_agents::claude::process::ClientSigns;
+#[cfg(target_os = "linux")]
+use watchbill_agents::claude::process::{is_in_command_line, runs_scripts};
 use watchbill_core::ids::Instance;
 
 use crate::envelope::Ancestor;
@@ -18,31 +19,6 @@ pub struct Ancestry {
     pub agent: Option<Instance>,
     /// The terminal device of the nearest ancestor that has one. The agent's hooks have none themselves.
     pub tty: Option<String>,
-}
-
-/// Signs that identify the agent among processes.
-#[derive(Debug, Clone, Default)]
-pub struct ClientSigns {
-    /// The process id that the agent gives its hooks (`CLAUDE_PID`, seen in 2.1.329).
-    pub pid: Option<u32>,
-    /// The agent's folder, where it registers its live sessions.
-    pub config: Option<PathBuf>,
-}
-
-impl ClientSigns {
-    /// Reads the signs from a hook's environment. It finds the folder as the agent does.
-    pub fn from_env(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
-        let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let pid = env("CLAUDE_PID").and_then(|pid| pid.to_str()?.parse().ok());
-        let config = set("CLAUDE_CONFIG_DIR").or_else(|| Some(set("HOME")?.join(".claude")));
-        Self { pid, config }
-    }
-}
-
-/// Whether the agent of a hook opens no dialogs: it runs in print mode, or a program uses its library. The agent sets the
-/// variable for its hooks (`sdk-cli`, `sdk-ts`; seen in 2.1.329).
-pub fn has_no_dialogs(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> bool {
-    env("CLAUDE_CODE_ENTRYPOINT").is_some_and(|word| word.to_string_lossy().starts_with("sdk"))
 }
 
 /// Reads the processes above this one.
@@ -91,22 +67,13 @@ pub fn look(_signs: &ClientSigns) -> Ancestry {
     Ancestry::default()
 }
 
-/// Whether a process is the agent. The agent gives its process id, or its process is named `claude`. Under Node.js
-/// it may have neither sign, but then it has a registry file, or its command line names it. The given process id
-/// counts only among ancestors, because processes that the agent starts inherit the variable.
+/// Whether a process is the agent, by its id, its name, its registry file or its command line.
 #[cfg(target_os = "linux")]
 fn is_agent(pid: u32, name: &[u8], signs: &ClientSigns) -> bool {
-    if signs.pid == Some(pid) || name.starts_with(b"claude") {
-        return true;
-    }
-    if signs.config.as_ref().is_some_and(|dir| dir.join("sessions").join(format!("{pid}.json")).exists()) {
-        return true;
-    }
-    let runs_scripts = matches!(name, b"node" | b"MainThread" | b"bun");
-    runs_scripts
-        && std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
-            line.split(|byte| *byte == 0).take(3).any(|word| word.windows(6).any(|part| part == b"claude"))
-        })
+    signs.name(pid, name)
+        || signs.registered_at(pid).is_some_and(|file| file.exists())
+        || (runs_scripts(name)
+            && std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| is_in_command_line(&line)))
 }
 
 /// The fields of `/proc/<pid>/stat` that Watchbill uses (proc_pid_stat(5)).

@@ -23,7 +23,6 @@ pub mod plugin;
 pub mod receiver;
 #[cfg(unix)]
 pub mod receiver_socket;
-pub mod request;
 pub mod sender;
 mod shorten;
 pub mod spool;

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use watchbill_agents::{Agent, traits};
 use watchbill_core::time::Timestamp;
 
 use crate::places::check_size_limit;
@@ -37,7 +38,7 @@ pub fn write(payload: &[u8], at: Timestamp) -> io::Result<Option<PathBuf>> {
     if !compaction || !is_name(&payload.session_id) || !payload.cwd.is_absolute() || !payload.cwd.is_dir() {
         return Ok(None);
     }
-    let folder = payload.cwd.join(".claude");
+    let folder = payload.cwd.join(traits(Agent::default()).folder);
     fs::create_dir_all(&folder)?;
     let text = serde_json::json!({
         "newSessionId": payload.session_id,

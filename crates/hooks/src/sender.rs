@@ -122,7 +122,7 @@ fn send(errand: &HookArguments, begun: Instant) -> Option<Sent> {
     if payload.is_empty() && extent != Extent::Unfinished {
         return Some(Sent::Nothing);
     }
-    let above = ancestors::look(&ancestors::ClientSigns::from_env(&env));
+    let above = ancestors::look(&watchbill_agents::claude::process::ClientSigns::from_env(&env));
     let asks = extent == Extent::Unfinished || needs_terminal(&payload);
     let envelope = Envelope {
         id: new_id(order),

@@ -47,7 +47,7 @@ impl From<&Row> for TrackedSession {
             own: own.map(|own| own.way.word().into()),
             own_id: own.map(|own| own.id.to_string()),
             started_by_agent: own.and_then(|own| own.by_agent.then_some(true)),
-            agent: own.map_or("claude", |own| &*own.agent).into(),
+            agent: own.map_or(row.agent.as_str(), |own| &*own.agent).into(),
             status: coarse(row.state).into(),
             state: row.state.word().into(),
             group: core_roster::group_of(row).into(),

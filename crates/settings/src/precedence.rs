@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use watchbill_agents::{Agent, traits};
 use watchbill_core::history::{ArchiveSettings, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::memory::{AcceptRule, ContextChoice, MemorySettings, ModelSettings};
 use watchbill_core::session::state::Timeouts;
@@ -27,7 +28,7 @@ pub(crate) struct FixedSources {
     claude_dirs: Vec<PathBuf>,
     /// `WATCHBILL_CLAUDE_DIR`.
     listed: Option<Vec<PathBuf>>,
-    /// `CLAUDE_CONFIG_DIR`, the agent's own variable: the file ranks before it.
+    /// The agent's own variable: the file ranks before it.
     of_client: Option<PathBuf>,
     home: Option<PathBuf>,
     pub data_dir: Option<PathBuf>,
@@ -54,7 +55,7 @@ impl FixedSources {
                 let named = std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty());
                 named.map(whole).collect()
             }),
-            of_client: path("CLAUDE_CONFIG_DIR"),
+            of_client: traits(Agent::default()).folder_variable.and_then(path),
             home,
             data_dir: given
                 .data_dir
@@ -81,7 +82,7 @@ impl FixedSources {
             (vec![dir.clone()], SettingSource::Environment, None)
         } else {
             let home = self.home.as_ref().ok_or(SettingsError::NoHome)?;
-            (vec![home.join(".claude")], SettingSource::Default, None)
+            (vec![home.join(traits(Agent::default()).folder)], SettingSource::Default, None)
         };
         if roots.is_empty() { Err(SettingsError::NoRoots) } else { Ok((roots, source, by)) }
     }

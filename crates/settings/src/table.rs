@@ -1,5 +1,6 @@
 //! Every setting of the configuration file, with its accepted values and its default.
 
+use watchbill_agents::{Agent, traits};
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{HistorySettings, RecoverySettings};
 use watchbill_core::memory::MemorySettings;
@@ -74,7 +75,7 @@ pub(crate) fn default(key: SettingKey) -> Value {
     let recovery = RecoverySettings::default();
     let number = |n: usize| Value::Number(i64::try_from(n).unwrap_or(i64::MAX));
     match key {
-        K::Roots => Value::List(vec!["~/.claude".to_owned()]),
+        K::Roots => Value::List(vec![format!("~/{}", traits(Agent::default()).folder)]),
         K::TimeoutsApproval => Value::Span(timeouts.approval),
         K::TimeoutsStale => Value::Span(timeouts.stale),
         K::TimeoutsIdle => Value::Span(timeouts.idle),

@@ -41,17 +41,18 @@ impl ProgramCall {
 impl fmt::Display for ProgramCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in &self.env {
-            write!(f, "{name}={} ", crate::resume::quoted(value))?;
+            write!(f, "{name}={} ", watchbill_agents::resume::quoted(value))?;
         }
         f.write_str(&self.program)?;
         self.args.iter().try_for_each(|arg| match arg.strip_prefix('-') {
             // An option is shown without quotes, which would only make it harder to read.
             Some(rest)
-                if crate::resume::quoted(rest.trim_start_matches('-')).starts_with(char::is_alphanumeric) =>
+                if watchbill_agents::resume::quoted(rest.trim_start_matches('-'))
+                    .starts_with(char::is_alphanumeric) =>
             {
                 write!(f, " {arg}")
             }
-            _ => write!(f, " {}", crate::resume::quoted(arg)),
+            _ => write!(f, " {}", watchbill_agents::resume::quoted(arg)),
         })
     }
 }

@@ -3,11 +3,11 @@
 use crate::answer::{FocusAnswer, FocusLevel};
 use crate::call::{CallResult, ProgramCall};
 use crate::place::NestLevel;
-use crate::resume::resume_command;
 use crate::session_location::SessionLocation;
 use crate::terminals::{FocusFailure, FocusPlan, Program, Raise, Role, UNKNOWN, is_remote, program_of};
 use crate::windows::{self, Raised, WindowHint};
 use crate::world::World;
+use watchbill_agents::resume::resume_command;
 
 /// Deepest nesting of programs. Real nests have at most two multiplexers in a terminal.
 pub(crate) const MAX_NESTING: usize = 5;
@@ -16,7 +16,8 @@ pub(crate) const MAX_NESTING: usize = 5;
 ///
 /// Blocks until all called programs have answered, at most two seconds for each.
 pub fn focus(session_location: &SessionLocation, world: &dyn World) -> FocusAnswer {
-    let resume = resume_command(&session_location.session, session_location.cwd.as_deref());
+    let resume =
+        resume_command(session_location.agent, &session_location.session, session_location.cwd.as_deref());
     let (outcome, attach) =
         match NestLevel::of(session_location, world).map_err(|why| FocusFailure { why, attach: None }) {
             Ok(place) => go(place, world),

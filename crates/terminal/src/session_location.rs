@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use watchbill_core::hook::TerminalContext;
-use watchbill_core::ids::Instance;
+use watchbill_core::ids::{Agent, Instance};
 
 /// The place where a session runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionLocation {
+    /// Whose session it is.
+    pub agent: Agent,
     /// The session's id.
     pub session: Arc<str>,
     /// Its working folder.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use watchbill_core::hook::TerminalContext;
-use watchbill_core::ids::Instance;
+use watchbill_core::ids::{Agent, Instance};
 use watchbill_terminal::call::{CallResult, ProgramCall};
 use watchbill_terminal::windows::Window;
 use watchbill_terminal::world::{Platform, Process, World};
@@ -100,6 +100,7 @@ fn context(kind: &str, ids: &[(&str, &str)]) -> TerminalContext {
 
 fn session_location(kind: &str, ids: &[(&str, &str)]) -> SessionLocation {
     SessionLocation {
+        agent: Agent::Claude,
         session: "3f6a1c52".into(),
         cwd: Some("/home/dev/api-server".into()),
         terminal: Some(Arc::new(context(kind, ids))),

@@ -1,7 +1,7 @@
 //! Discovers and follows the agent's files: hints in, exact new bytes and facts out.
 //!
 //! A file event is a hint and carries no truth ([`hints`]). Truth is `stat` and the bytes at a cursor ([`tail`]).
-//! [`layout`] classifies paths, [`scan`] finds files, and [`watcher`] reports what may have changed. [`process`]
+//! [`scan`] finds files, and [`watcher`] reports what may have changed. [`process`]
 //! tells whether a client still runs, [`repo`] finds the repository of a working folder, and [`clock`] gives the
 //! time. All code reaches files through [`fs::Fs`], so that tests and the demo run on [`mem::MemFs`]. Nothing here
 //! writes, and no other crate knows `notify`.
@@ -12,7 +12,6 @@ mod children;
 pub mod clock;
 pub mod fs;
 pub mod hints;
-pub mod layout;
 pub mod mem;
 mod mode;
 mod native;
@@ -33,7 +32,6 @@ pub mod watcher;
 
 pub use fs::{FileId, FileKind, FileStat, Fs, ReadAt, StdFs};
 pub use hints::{Hint, HintSet};
-pub use layout::ClientPath;
 pub use mem::MemFs;
 pub use open_file_cache::KeptOpen;
 pub use process::{Processes, SystemProcesses};

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::fs::{FileId, FileKind, Fs};
-use crate::layout::{PROJECTS, SESSIONS};
+use watchbill_agents::claude::layout::{PROJECTS, SESSIONS};
 
 /// How much a watch covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use notify::event::{EventKind, ModifyKind, RemoveKind, RenameMode};
 
 use crate::hints::{Hint, hints_from_notify};
-use crate::layout::{below, is_copy, kind_of};
 use crate::plan::{WatchPlan, WatchScope};
+use watchbill_agents::claude::layout::{below, is_copy, kind_of};
 
 /// One action of the callback for an event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

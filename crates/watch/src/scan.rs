@@ -8,7 +8,7 @@ use std::sync::Arc;
 use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, WalkChoice, problem, problem_of};
-use crate::layout::{self, ClientPath, ClientPathKind, below, classify, kind_of};
+use watchbill_agents::claude::layout::{self, ClientPath, ClientPathKind, below, classify, kind_of};
 
 /// A file that Watchbill reads.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 // A test may panic when the tree cannot be read; clippy does not know that these functions belong to tests.
 #![allow(clippy::expect_used)]
 
+mod agents;
 mod cases;
 mod dependencies;
 mod documents;

@@ -9,9 +9,10 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::time::Duration;
 
+use watchbill_agents::claude::process;
+use watchbill_agents::claude::requests::waits_for_answer;
 use watchbill_engine::socket::access::CommandId;
 use watchbill_engine::socket::client::Client;
-use watchbill_hooks::request::waits_for_answer;
 use watchbill_hooks::sender::HookArguments;
 use watchbill_hooks::{ancestors, clock, places};
 use watchbill_protocol::socket::{AskCall, ClientProcess, MAX_CALL_BYTES};
@@ -31,7 +32,7 @@ fn ask(errand: &HookArguments) -> Option<()> {
     let order = clock::since_boot();
     let env = |name: &str| std::env::var_os(name);
     // Such a client waits for its hooks before it refuses the call. An answer from here would be the only one.
-    if ancestors::has_no_dialogs(&env) {
+    if process::has_no_dialogs(&env) {
         return None;
     }
     let data_dir = errand.data_dir.clone().or_else(|| places::default_data_dir(&env))?;
@@ -43,7 +44,7 @@ fn ask(errand: &HookArguments) -> Option<()> {
     if !waits_for_answer(payload.as_bytes()) {
         return None;
     }
-    let signs = ancestors::ClientSigns::from_env(&env);
+    let signs = process::ClientSigns::from_env(&env);
     let above = ancestors::look(&signs);
     if let Some(client) = signs.pid.or(above.agent.as_ref().map(|agent| agent.pid)) {
         end_with(client);
@@ -63,7 +64,7 @@ fn ask(errand: &HookArguments) -> Option<()> {
         }),
         ancestors: above.ancestors.iter().map(|ancestor| ancestor.pid).collect(),
         order,
-        project: env("CLAUDE_PROJECT_DIR").and_then(|folder| folder.into_string().ok()),
+        project: env(process::PROJECT_VARIABLE).and_then(|folder| folder.into_string().ok()),
     };
     let output = client.ask(call).ok()??;
     let mut standard_output = std::io::stdout().lock();

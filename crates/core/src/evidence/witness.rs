@@ -25,8 +25,7 @@ pub struct Evidence<'a> {
     pub gone: Option<&'a GoneInstance>,
     /// The registry's folder exists and could be read, so that a missing file means a missing process.
     pub registry_readable: bool,
-    /// The agent that wrote the transcript keeps a registry file for as long as it runs
-    /// (see [`expects_registry`](crate::evidence::registry::expects_registry)).
+    /// The agent that wrote the transcript keeps a registry file for as long as it runs.
     pub expects_registry: bool,
     /// What the hooks of the process that runs the session say
     /// (see [`HookFold::witness`](crate::hook::HookFold::witness)).

@@ -1,4 +1,4 @@
-//! One request of a client, as the payload of its `PermissionRequest` hook says it. `watchbill_hooks::request` reads it.
+//! One request of a client, as the payload of its `PermissionRequest` hook says it. `watchbill_agents` reads it.
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::attention::Need;
 use crate::evidence::cause_without_prefix;
 use crate::hook::TerminalContext;
-use crate::ids::{ChainId, SessionId};
+use crate::ids::{Agent, ChainId, SessionId};
 use crate::own::witness::OwnWay;
 use crate::requests::open::Asked;
 use crate::session::state::{State, StateKind};
@@ -19,6 +19,8 @@ pub use crate::roster::reason::{PendingTool, Reason, Source};
 pub struct Row {
     /// The agent's id of the session.
     pub session_id: SessionId,
+    /// Whose session it is.
+    pub agent: Agent,
     /// What it is doing.
     pub state: State,
     /// The kind within the state.
@@ -108,7 +110,7 @@ pub struct OwnRow {
     pub id: Arc<str>,
     /// Pipes or a terminal.
     pub way: OwnWay,
-    /// The program: `claude`, `codex`, `gemini`, `shell`.
+    /// The program: the agent's word, or `shell`.
     pub agent: Arc<str>,
     /// Why queued prompts wait for the user.
     pub held: Option<Arc<str>>,

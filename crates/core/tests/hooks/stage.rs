@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use watchbill_core::evidence::registry::{Liveness, expects_registry, parse_registry};
+use watchbill_agents::claude::registry::{expects_registry, parse_registry};
+use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::{Evidence, InstanceWitness, TranscriptWitness, Verdict, resolve};
 use watchbill_core::hook::{HookFold, HookOrigin, parse_payload};
 use watchbill_core::ids::{Instance, SessionId};

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use proptest::prelude::*;
-use watchbill_core::evidence::registry::{
-    RegistryEntry, RegistryError, RegistryStatus, expects_registry, parse_registry,
-};
+use watchbill_agents::claude::registry::{expects_registry, parse_registry};
+use watchbill_core::evidence::registry::{RegistryEntry, RegistryError, RegistryStatus};
 use watchbill_core::time::Timestamp;
 
 /// Every content of a registry file in the recordings, with its path.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::ids::{Agent, ChainId, SessionId};
 use watchbill_core::roster::row::{Reason, Row, Source, Subagents};
 use watchbill_core::session::state::{Confidence, State};
 use watchbill_core::time::Timestamp;
@@ -13,6 +13,7 @@ pub fn bare(id: &str) -> Row {
     Row {
         work_chain_id: ChainId::derive(&session_id),
         session_id,
+        agent: Agent::default(),
         state: State::Idle,
         state_kind: None,
         state_since: Timestamp::default(),

@@ -21,9 +21,9 @@ use super::environment::environment;
 use super::exec;
 use super::input::{Input, Room};
 use super::processes::{self, Process};
-use crate::agents::Launch;
 use crate::host_process::NAME;
 use crate::log::Direction;
+use watchbill_agents::launch::Launch;
 
 /// The most bytes of output of a terminal at once.
 const CHUNK: usize = 64 << 10;

@@ -16,8 +16,8 @@ use super::processes::{self, Process};
 use super::screen::Screen;
 use super::session::{Exit, Session};
 use super::shutdown_plan::{Act, ShutdownPlan};
-use crate::agents::{self, Launch};
 use crate::log::{Direction, LogReader};
+use watchbill_agents::launch::{self as agents, Launch};
 
 /// How long the rest of the agent's output is waited for after its exit. What it left may keep the pipes open for ever.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);

@@ -10,8 +10,8 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnKind};
 use super::agent::Agent;
 use super::prompt_queue::Act;
 use super::session::Session;
-use crate::driver::Refusal;
 use crate::log::Direction;
+use watchbill_agents::driver::Refusal;
 
 /// How long an interrupted turn may go on before readers are told. Agents take half a second at most (measured).
 const REACTION: Duration = Duration::from_secs(5);
@@ -213,7 +213,7 @@ impl Session {
     /// Does all due work: lines of the driver, the next prompt, the start of the agent, the end.
     pub(super) fn settle(&mut self) {
         while !self.state.is_over {
-            let due = self.replay.driver().map(crate::driver::Driver::due).unwrap_or_default();
+            let due = self.replay.driver().map(watchbill_agents::driver::Driver::due).unwrap_or_default();
             if self.agent.is_some() && !due.is_empty() {
                 due.iter().for_each(|line| self.write_line(line));
                 continue;

@@ -1,13 +1,7 @@
-//! The drivers over the recorded talks of the real agents.
+//! What stands around the drivers: texts that cross to another agent, transcripts, later processes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
 
-mod acp;
-mod agents;
-mod claude;
-mod codex;
 mod context;
-mod fuzzed;
-mod laws;
-mod talk;
+mod replay;
 mod transcript;

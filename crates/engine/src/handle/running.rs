@@ -15,6 +15,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
+use watchbill_agents::resume::resume_command;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::SessionCommand;
@@ -262,8 +263,8 @@ impl Handle {
     /// # Errors
     /// When the session is not known or the engine has stopped.
     pub fn resume_command(&self, session: &str) -> Result<String, ApiError> {
-        let session_location = self.session_location(session)?;
-        Ok(watchbill_terminal::resume_command(&session_location.session, session_location.cwd.as_deref()))
+        let SessionLocation { agent, session, cwd, .. } = self.session_location(session)?;
+        Ok(resume_command(agent, &session, cwd.as_deref()))
     }
 
     fn session_location(&self, session: &str) -> Result<SessionLocation, ApiError> {

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::state::Timeouts;
@@ -12,7 +13,6 @@ use watchbill_history::index::IndexObserver;
 use watchbill_settings::Settings;
 use watchbill_store::{StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::ClientPath;
 use watchbill_watch::scan::Found;
 
 use crate::model::session::RequestCounts;

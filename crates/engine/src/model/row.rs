@@ -114,6 +114,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let carried_on = facts.filter(|_| verdict.live || !inputs.live);
     let mut row = Row {
         session_id: inputs.id.clone(),
+        agent: own.and_then(|own| own.spec.agent.agent()).unwrap_or_default(),
         state: verdict.state,
         state_kind: verdict.kind,
         state_since: verdict.since,

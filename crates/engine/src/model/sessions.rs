@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::chain::lineage::ActiveTime;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::lazy::LazyFold;
@@ -11,7 +12,6 @@ use watchbill_core::session::usage::RequestLedger;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::Usage;
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::ClientPath;
 use watchbill_watch::tail::TailError;
 
 use crate::model::files::Files;

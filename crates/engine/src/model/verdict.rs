@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use watchbill_agents::claude::registry::expects_registry;
 use watchbill_core::chain::chains::Chains;
-use watchbill_core::evidence::registry::{Liveness, RegistryStatus, expects_registry};
+use watchbill_core::evidence::registry::{Liveness, RegistryStatus};
 use watchbill_core::evidence::resolve::resolve;
 use watchbill_core::evidence::witness::{
     ChildWitness, Evidence, InstanceWitness, TranscriptWitness, Verdict,

@@ -217,6 +217,7 @@ fn session_row(row: &Row) -> SessionRow {
     let superseded = row.superseded.as_ref();
     SessionRow {
         session_id: row.session_id.to_string(),
+        agent: row.agent,
         project: text(&row.project_id),
         cwd: text(&row.cwd),
         title: text(&row.title),

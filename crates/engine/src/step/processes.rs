@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use watchbill_agents::claude::layout::{self, ClientPath};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
-use watchbill_watch::layout::{self, ClientPath};
 
 use super::rooms::Rooms;
 use crate::input::Output;

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::chain::ManualLink;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::InstanceWitness;
@@ -12,7 +13,6 @@ use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::why::Why;
 use watchbill_terminal::{Presence, SessionLocation};
-use watchbill_watch::layout::ClientPath;
 
 use super::changes::is_left_out;
 use super::rooms::Rooms;
@@ -233,7 +233,13 @@ pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLoca
         file.main()?.lineage().cwd_in(project).cloned()
     });
     let cwd = found_in.or(row.cwd);
-    Ok(SessionLocation { session: id.as_str().into(), cwd, terminal: row.terminal, presence })
+    Ok(SessionLocation {
+        agent: row.agent,
+        session: id.as_str().into(),
+        cwd,
+        terminal: row.terminal,
+        presence,
+    })
 }
 
 /// The data for typing a prompt into a session.

@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
+use watchbill_agents::claude::layout::{self, ClientPath, ClientPathKind};
 use watchbill_core::hook::HookMessage;
 use watchbill_watch::hints::Hint;
-use watchbill_watch::layout::{self, ClientPath, ClientPathKind};
 use watchbill_watch::scan::{Found, Scan, scan, scan_path};
 
 use super::after_read::forget_file;

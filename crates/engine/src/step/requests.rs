@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use watchbill_agents::claude::requests::hook_output;
 use watchbill_core::history::private::strip_private;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
@@ -12,7 +13,6 @@ use watchbill_core::requests::request::{Digest, NamedFiles, Request, RequestId, 
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
-use watchbill_hooks::request::hook_output;
 use watchbill_store::tables::answers::AnswerRow;
 
 use super::reconcile::take_hooks;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::session::effect::Effect;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::transcript::parse::LineReport;
@@ -10,7 +11,6 @@ use watchbill_core::transcript::record::Record;
 use watchbill_history::index::RecordObserver;
 use watchbill_history::reader::Reader;
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::ClientPath;
 
 use super::{FileReading, Loaded, ReadCount, TrackedFile};
 use crate::problems::Problems;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::history::Exclude;
 use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::session::snapshot::SnapshotError;
@@ -10,7 +11,6 @@ use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
 use watchbill_history::reader::Reader;
 use watchbill_watch::fs::FileStat;
-use watchbill_watch::layout::ClientPath;
 
 use super::{Fold, Limit, TrackedFile};
 use crate::persist::stored_transcript::{MetaStamp, StoredTranscript, TokenSharing};

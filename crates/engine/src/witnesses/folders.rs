@@ -8,9 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_agents::claude::layout::{ClientPath, classify};
+use watchbill_agents::{Agent, traits};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{Fs, is_gone};
-use watchbill_watch::layout::{ClientPath, classify};
 use watchbill_watch::repo::repo_root;
 
 /// Limit of watched folders: each watch takes from a resource of the whole system.
@@ -101,7 +102,7 @@ pub fn look(fs: &dyn Fs, folder: &Path) -> FolderLook {
 
 /// The `.claude` folder of a working folder.
 pub fn folder_of(cwd: &str) -> PathBuf {
-    Path::new(cwd).join(".claude")
+    Path::new(cwd).join(traits(Agent::default()).folder)
 }
 
 impl Folders {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::chain::lineage::Marker;
 use watchbill_core::chain::marker::{MarkerError, parse_marker};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::layout::ClientPath;
 
 use crate::witnesses::folders::{FolderFile, FolderLook, folder_of};
 

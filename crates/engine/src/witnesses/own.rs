@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use watchbill_agents::traits;
 use watchbill_core::ids::SessionId;
 use watchbill_core::own::{HostState, OwnFact, OwnFold, OwnWay};
 use watchbill_core::requests::request::{Request, RequestId};
@@ -184,7 +185,7 @@ impl OwnSessions {
     /// The session whose row shows an own session.
     pub fn row_of(&self, id: &str) -> Option<SessionId> {
         let own = self.by_id.get(id)?;
-        if own.spec.agent == OwnAgent::Claude {
+        if own.spec.agent.agent().is_some_and(|agent| traits(agent).takes_session_id) {
             let named = own.registered.clone().or_else(|| own.fold.session.clone());
             return Some(named.unwrap_or_else(|| first_session(&own.spec)));
         }

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_agents::claude::registry::parse_registry;
 use watchbill_core::chain::lineage::RegistryMove;
-use watchbill_core::evidence::registry::{Liveness, RegistryEntry, RegistryError, parse_registry};
+use watchbill_core::evidence::registry::{Liveness, RegistryEntry, RegistryError};
 use watchbill_core::evidence::witness::{Departure, GoneInstance, InstanceWitness};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{Problem, ProblemKind};

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::status_file::{StatusFileError, StatusWitness, parse_status_file};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::layout::ClientPath;
 
 use crate::witnesses::folders::{FolderFile, FolderLook};
 

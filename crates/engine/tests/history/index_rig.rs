@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
+use watchbill_agents::claude::layout::classify;
 use watchbill_core::history::{HistorySettings, Role};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -12,7 +13,6 @@ use watchbill_store::search::{Hit, Query};
 use watchbill_store::stats::TokenGroup;
 use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{OpenMode, Store};
-use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 
 /// The folder of the simulated client.

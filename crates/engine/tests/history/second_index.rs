@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use watchbill_agents::claude::layout::classify;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::{Clock, SystemClock};
@@ -13,7 +14,6 @@ use watchbill_engine::transcripts::{LoadOptions, load};
 use watchbill_settings::Settings;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::{OpenMode, Store};
-use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 
 use crate::schemas::{SESSION, TRANSCRIPT, one_transcript, rows};

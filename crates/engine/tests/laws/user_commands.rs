@@ -1,6 +1,7 @@
 //! User commands survive every end of the program, are published at once, and hide no later activity.
 
 use proptest::prelude::*;
+use watchbill_agents::claude::layout::classify;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::user::SessionCommand;
@@ -8,7 +9,6 @@ use watchbill_engine::engine::Engine;
 use watchbill_engine::input::Input;
 use watchbill_engine::transcripts::{LoadOptions, load};
 use watchbill_protocol::roster::{Group, TrackedSession};
-use watchbill_watch::layout::classify;
 use watchbill_watch::scan::scan;
 
 use crate::house::{House, ROOT, registry_file, settings, transcript};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use watchbill_agents::claude::layout::classify;
 use watchbill_core::session::Effect;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
@@ -16,7 +17,6 @@ use watchbill_engine::single_look::look;
 use watchbill_engine::transcripts::{Fold, TrackedFile};
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
-use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 
 use crate::play::Witnesses;

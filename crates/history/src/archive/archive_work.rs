@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use watchbill_agents::claude::layout::META_LIMIT;
 use watchbill_core::history::{ArchiveSettings, Exclude};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::archive::plan::{ArchivePlan, Candidate, plan};
@@ -10,7 +11,6 @@ use watchbill_store::archive::{Archive, Original};
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::{FileId, Fs};
-use watchbill_watch::layout::META_LIMIT;
 use watchbill_watch::scan::Found;
 
 use super::archive_candidates::{CLEANUP_DAYS, DAY, META, cleanup_days, owner, transcripts};

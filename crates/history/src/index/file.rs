@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::history::{HistoryFold, HistorySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::IdSet;
@@ -11,7 +12,6 @@ use watchbill_core::transcript::line_splitter::Line;
 use watchbill_core::transcript::parse::parse_line_in_full;
 use watchbill_store::{FileKey, SessionKey, Store, StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::ClientPath;
 
 use super::beside::RecordObserver;
 use super::indexed::{FileReadCounts, IndexError};

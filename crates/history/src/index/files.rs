@@ -7,11 +7,11 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::history::{HistoryFold, HistorySettings, HookEventParts, Item};
 use watchbill_core::ids::SessionId;
 use watchbill_store::{Store, StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::ClientPath;
 
 use super::beside::{NoObserver, RecordObserver};
 use super::file::{FileHistory, ReadContext};

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_store::{StoreError, WriteTransaction};
-use watchbill_watch::layout::ClientPath;
 use watchbill_watch::scan::Found;
 
 use super::beside::RecordObserver;

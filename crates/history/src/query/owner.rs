@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::ids::SessionId;
 use watchbill_core::transcript::parse::parse_line;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::ClientPath;
 use watchbill_watch::scan::Found;
 
 use crate::lines::first_lines;

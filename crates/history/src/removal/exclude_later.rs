@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use watchbill_agents::claude::layout::{ClientPath, below, classify};
 use watchbill_core::history::{Exclude, HistorySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -16,7 +17,6 @@ use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::{ClientPath, below, classify};
 
 use crate::lines::{FromStart, any_line};
 use crate::live_state::{ExcludeEffect, LiveState};

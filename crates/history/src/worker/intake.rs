@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use watchbill_agents::claude::layout::{ClientPath, below, classify};
 use watchbill_core::history::{HistorySettings, HookEventParts};
 use watchbill_core::hook::{HookMessage, HookTexts};
 use watchbill_store::{Store, StoreError};
-use watchbill_watch::layout::{ClientPath, below, classify};
 use watchbill_watch::tail::TailError;
 
 use super::pace::Pace;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use watchbill_agents::{Agent, traits};
 
 /// The sessions that a settings file applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,8 +27,8 @@ impl Scope {
     pub fn file(self, claude_dir: &Path, project: &Path) -> PathBuf {
         match self {
             Self::User => claude_dir.join("settings.json"),
-            Self::Project => project.join(".claude").join("settings.json"),
-            Self::Local => project.join(".claude").join("settings.local.json"),
+            Self::Project => project.join(traits(Agent::default()).folder).join("settings.json"),
+            Self::Local => project.join(traits(Agent::default()).folder).join("settings.local.json"),
             Self::Managed if cfg!(target_os = "macos") => {
                 PathBuf::from("/Library/Application Support/ClaudeCode/managed-settings.json")
             }

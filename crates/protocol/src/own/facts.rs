@@ -10,7 +10,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 
 use super::event::{NO_REACTION, OwnTokens, OwnWhat, PromptPlace};
-use super::spec::{OwnAgent, OwnKind, OwnSpec};
+use super::spec::{OwnKind, OwnSpec};
 use crate::request::Request;
 
 impl From<OwnKind> for OwnWay {
@@ -18,18 +18,6 @@ impl From<OwnKind> for OwnWay {
         match kind {
             OwnKind::Stream => Self::Stream,
             OwnKind::Pty => Self::Pty,
-        }
-    }
-}
-
-impl OwnAgent {
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Shell => "shell",
         }
     }
 }

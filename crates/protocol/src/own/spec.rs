@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
+use watchbill_core::ids::Agent;
 
 /// How an own session talks to its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -25,6 +26,36 @@ pub enum OwnAgent {
     Gemini,
     /// Any command of the user, in a terminal.
     Shell,
+}
+
+impl OwnAgent {
+    /// The agent; `None` for a command of the user.
+    pub const fn agent(self) -> Option<Agent> {
+        match self {
+            Self::Claude => Some(Agent::Claude),
+            Self::Codex => Some(Agent::Codex),
+            Self::Gemini => Some(Agent::Gemini),
+            Self::Shell => None,
+        }
+    }
+
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self.agent() {
+            Some(agent) => agent.as_str(),
+            None => "shell",
+        }
+    }
+}
+
+impl From<Agent> for OwnAgent {
+    fn from(agent: Agent) -> Self {
+        match agent {
+            Agent::Claude => Self::Claude,
+            Agent::Codex => Self::Codex,
+            Agent::Gemini => Self::Gemini,
+        }
+    }
 }
 
 /// Everything that a start needs. The host keeps it beside its log, and starts nothing that is not written there.

@@ -1,7 +1,7 @@
 //! Sessions: the columns that the roster shows of each, available before any transcript is read.
 
 use rusqlite::{OptionalExtension, Row};
-use watchbill_core::ids::SessionId;
+use watchbill_core::ids::{Agent, SessionId};
 use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
 
@@ -42,6 +42,8 @@ CREATE INDEX sessions_active ON sessions (active_at);
 pub struct SessionRow {
     /// The agent's own id.
     pub session_id: String,
+    /// Whose session it is. One whose agent this version does not know counts as the default one.
+    pub agent: Agent,
     /// Name of the transcript's folder.
     pub project: Option<String>,
     /// The folder the session was launched in.
@@ -83,7 +85,7 @@ pub struct SessionRow {
 pub type ShownState<'r> = (Option<&'r str>, Option<&'r str>);
 
 const COLUMNS: &str = "session_id, project, cwd, title, goal, summary, branch, model, created_at, active_at, \
-     state, state_kind, state_since, chain_id, superseded_by, superseded_at, compactions, row_version, row";
+     state, state_kind, state_since, chain_id, superseded_by, superseded_at, compactions, row_version, row, agent";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     let version: Option<u32> = row.get(17)?;
@@ -107,6 +109,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         superseded_at: time(row, 15)?,
         compactions: uncount(row.get(16)?),
         row: version.zip(bytes),
+        agent: row.get_ref(19)?.as_str().map(Agent::of)?.unwrap_or_default(),
     })
 }
 
@@ -158,6 +161,7 @@ impl WriteTransaction<'_> {
             count(row.compactions),
             version,
             bytes,
+            row.agent.as_str(),
             row.chain_id
         ];
         let known: Option<(SessionKey, bool)> = self.read(|sql| {
@@ -173,7 +177,8 @@ impl WriteTransaction<'_> {
                 "UPDATE sessions SET
                     project = ?2, cwd = ?3, title = ?4, goal = ?5, summary = ?6, branch = ?7, model = ?8,
                     created_at = ?9, active_at = ?10, state = ?11, state_kind = ?12, state_since = ?13,
-                    superseded_by = ?14, superseded_at = ?15, compactions = ?16, row_version = ?17, row = ?18
+                    superseded_by = ?14, superseded_at = ?15, compactions = ?16, row_version = ?17, row = ?18,
+                    agent = ?19
                  WHERE session_id = ?1",
                 &params[..params.len() - 1],
             )?;
@@ -185,8 +190,8 @@ impl WriteTransaction<'_> {
         self.run(
             "INSERT INTO sessions (session_id, project, cwd, title, goal, summary, branch, model, created_at,
                 active_at, state, state_kind, state_since, superseded_by, superseded_at, compactions, row_version,
-                row, chain_id)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+                row, agent, chain_id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
             params,
         )?;
         Ok(SessionKey(self.last_id()))
@@ -242,7 +247,7 @@ impl Store {
                 sql.prepare_cached(&format!("SELECT {COLUMNS}, id FROM sessions ORDER BY id"))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                each(row.get(19)?, read(row)?);
+                each(row.get(20)?, read(row)?);
             }
             Ok(())
         })

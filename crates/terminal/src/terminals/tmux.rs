@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{EnterResult, FocusFailure, Form, Program, Role, Typing};
 use crate::call::ProgramCall;
 use crate::place::{NestLevel, ancestors, is_tty, number};
-use crate::resume::quoted;
 use crate::windows;
 use crate::world::World;
+use watchbill_agents::resume::quoted;
 
 /// tmux.
 pub const PROGRAM: Program = Program {

@@ -4,8 +4,8 @@
 use super::{EnterResult, FocusFailure, Program, Role};
 use crate::call::{CallResult, ProgramCall};
 use crate::place::NestLevel;
-use crate::resume::quoted;
 use crate::world::World;
+use watchbill_agents::resume::quoted;
 
 /// Zellij.
 pub const PROGRAM: Program = Program {

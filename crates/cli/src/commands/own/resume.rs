@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
+use watchbill_agents::{Agent, traits};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::start::{resume as start_again, start};
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::worktree;
 use watchbill_protocol::own::event::OwnWhat;
-use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnResume, OwnSpec};
+use watchbill_protocol::own::spec::{OwnKind, OwnResume, OwnSpec};
 use watchbill_protocol::roster::TrackedSession;
 
 use super::attach::attach_terminal;
@@ -76,23 +77,19 @@ fn new_spec(
     fork: bool,
     kind: OwnKind,
 ) -> anyhow::Result<OwnSpec> {
-    let agent = match row.agent.as_str() {
-        "claude" => OwnAgent::Claude,
-        "codex" => OwnAgent::Codex,
-        "gemini" => OwnAgent::Gemini,
-        _ => bail!("a command in a terminal cannot be resumed: run it again"),
+    let Some(agent) = Agent::of(&row.agent) else {
+        bail!("a command in a terminal cannot be resumed: run it again");
     };
-    let session = match agent {
-        OwnAgent::Claude => row.session_id.clone(),
-        _ => {
-            let folder = earlier.context("its agent's id of the session is not known")?;
-            agents_id(folder)?.context("the session has not begun: there is nothing to go on with")?
-        }
+    let session = if traits(agent).takes_session_id {
+        row.session_id.clone()
+    } else {
+        let folder = earlier.context("its agent's id of the session is not known")?;
+        agents_id(folder)?.context("the session has not begun: there is nothing to go on with")?
     };
     let cwd = worktree::resume_folder(row).context("the folder of the session is not known")?;
     Ok(OwnSpec {
         session: new_id(),
-        agent,
+        agent: agent.into(),
         kind,
         cwd,
         model: None,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use watchbill_agents::claude::layout::ClientPath;
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{Batch, BatchStatus, Ended, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::hook::{HookMessage, HookOrigin};
@@ -13,7 +14,6 @@ use watchbill_core::memory::MemorySettings;
 use watchbill_core::time::Millis;
 use watchbill_store::{OpenMode, Store};
 use watchbill_watch::clock::ManualClock;
-use watchbill_watch::layout::ClientPath;
 use watchbill_watch::mem::MemFs;
 
 use super::*;

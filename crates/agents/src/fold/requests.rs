@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use crate::claude::requests::Asking;
 use serde_json::Value;
 use watchbill_core::ids::stable_hash;
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::open::{Asked, Progress};
 use watchbill_core::requests::request::{Request, RequestId, RequestKind, Via};
 use watchbill_core::time::Timestamp;
-use watchbill_hooks::request::Asking;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::request::RequestDecision;
 

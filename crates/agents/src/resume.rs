@@ -2,9 +2,11 @@
 
 use watchbill_core::steering::is_steering;
 
-/// `cd DIR && claude --resume ID`, quoted for a POSIX shell.
-pub fn resume_command(session: &str, cwd: Option<&str>) -> String {
-    let resume = format!("claude --resume {}", quoted(session));
+use crate::{Agent, traits};
+
+/// `cd DIR && claude --resume ID` in the words of the agent, quoted for a POSIX shell.
+pub fn resume_command(agent: Agent, session: &str, cwd: Option<&str>) -> String {
+    let resume = format!("{} {}", traits(agent).resume, quoted(session));
     match cwd {
         Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
         None => resume,
@@ -35,6 +37,7 @@ pub fn quoted(word: &str) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a real shell reads back what was quoted")]
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -43,12 +46,12 @@ mod tests {
     fn the_command_goes_to_the_folder_first() {
         let id = "3f6a1c52-0b7e";
         assert_eq!(
-            resume_command(id, Some("/home/dev/api")),
+            resume_command(Agent::Claude, id, Some("/home/dev/api")),
             "cd /home/dev/api && claude --resume 3f6a1c52-0b7e"
         );
-        assert_eq!(resume_command(id, None), "claude --resume 3f6a1c52-0b7e");
+        assert_eq!(resume_command(Agent::Claude, id, None), "claude --resume 3f6a1c52-0b7e");
         assert_eq!(
-            resume_command("-x; rm", Some("/home/dev/it's here")),
+            resume_command(Agent::Claude, "-x; rm", Some("/home/dev/it's here")),
             r"cd '/home/dev/it'\''s here' && claude --resume '-x; rm'"
         );
     }

@@ -7,7 +7,7 @@ use watchbill_core::requests::decision::Chosen;
 use watchbill_core::requests::request::RequestId;
 use watchbill_core::time::Timestamp;
 
-use crate::request::read_request;
+use crate::claude::requests::read_request;
 
 fn request(tool: &str, input: Value, suggestions: Value) -> Request {
     let payload = json!({ "session_id": "s", "hook_event_name": "PermissionRequest", "cwd": "/w", "tool_name": tool,

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
+use watchbill_agents::driver::{Driver, LogLine};
+use watchbill_agents::launch as agents;
 use watchbill_core::time::Timestamp;
-use watchbill_drive::agents;
-use watchbill_drive::driver::{Driver, LogLine};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSpec};

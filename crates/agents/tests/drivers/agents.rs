@@ -1,12 +1,9 @@
 //! What a start runs.
 
-use serde_json::json;
-use watchbill_drive::agents::{driver, launch};
-use watchbill_drive::log::Direction;
-use watchbill_drive::replay::Replay;
+use watchbill_agents::launch::{driver, launch};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnResume, OwnSpec};
 
-use crate::talk::{at, spec};
+use crate::talk::spec;
 
 fn told(spec: &OwnSpec) -> String {
     match launch(spec) {
@@ -70,14 +67,4 @@ fn a_terminal_has_no_driver() {
         assert!(driver(&OwnSpec { kind: OwnKind::Pty, ..spec(agent) }).is_none());
         assert_eq!(driver(&spec(agent)).is_some(), agent != OwnAgent::Shell);
     }
-}
-
-#[test]
-fn a_later_process_has_the_powers_of_the_end_and_not_those_of_the_start() {
-    let first = OwnSpec { mode: Some("bypassPermissions".into()), ..spec(OwnAgent::Claude) };
-    let mut replay = Replay::new(&first);
-    let lower = json!({ "type": "system", "subtype": "status", "status": null, "permissionMode": "plan" });
-    replay.fold(at(0), Direction::Out, lower.to_string().as_bytes());
-    assert_eq!(replay.spec().mode.as_deref(), Some("plan"));
-    assert!(!told(replay.spec()).contains("bypass"), "{}", told(replay.spec()));
 }

@@ -127,7 +127,7 @@ mod tests {
     use watchbill_core::time::Timestamp;
 
     use super::*;
-    use crate::request::read_request;
+    use crate::claude::requests::read_request;
 
     fn named(tool: &str, input: Value) -> Vec<String> {
         named_in("/p", None, tool, input).paths

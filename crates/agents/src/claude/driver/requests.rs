@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::request::Request;
 use watchbill_core::requests::visible::{visible, visible_line};
-use watchbill_hooks::request::{Asking, decision_in_words_of_client, skill_of};
 
+use crate::claude::requests::{Asking, decision_in_words_of_client, skill_of};
 use crate::driver::Refusal;
 use crate::fold::form::{self, Field};
 use crate::fold::json::text;

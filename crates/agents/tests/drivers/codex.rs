@@ -1,8 +1,8 @@
 //! Codex CLI 0.169.0: its recorded talk as events, and commands as lines.
 
 use serde_json::{Value, json};
-use watchbill_drive::agents;
-use watchbill_drive::driver::{Driver, LogLine, Refusal};
+use watchbill_agents::driver::{Driver, LogLine, Refusal};
+use watchbill_agents::launch as agents;
 use watchbill_protocol::own::command::{OwnCommand, OwnImage, PromptWhen};
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::{OwnAgent, OwnResume, OwnSpec};

@@ -1,7 +1,7 @@
 //! Claude Code 2.1.329: its recorded talks as events, and commands as lines.
 
 use serde_json::{Value, json};
-use watchbill_drive::driver::{Driver, LogLine, Refusal};
+use watchbill_agents::driver::{Driver, LogLine, Refusal};
 use watchbill_protocol::own::command::{OwnCommand, OwnImage, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::OwnAgent;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use watchbill_drive::driver::LogLine;
+use watchbill_agents::driver::LogLine;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::OwnAgent;
 

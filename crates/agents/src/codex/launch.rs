@@ -1,0 +1,25 @@
+//! The arguments of Codex CLI.
+
+use watchbill_protocol::own::spec::{OwnKind, OwnResume, OwnSpec};
+
+use super::driver::mode::Mode;
+use crate::fold::words;
+
+/// Source: `codex --help` of 0.169.0.
+pub(crate) fn args(spec: &OwnSpec, kind: OwnKind) -> Result<Vec<String>, String> {
+    let mode = spec.mode.as_deref().map(Mode::parse).transpose()?;
+    if kind == OwnKind::Stream {
+        return Ok(words(["app-server"]));
+    }
+    let mut args = match &spec.resume {
+        None => Vec::new(),
+        Some(OwnResume { session, fork: false }) => words(["resume", session]),
+        Some(OwnResume { session, fork: true }) => words(["fork", session]),
+    };
+    args.extend(spec.model.iter().flat_map(|model| words(["--model", model])));
+    if let Some(Mode { approval, sandbox }) = mode {
+        args.extend(words(["--ask-for-approval", &approval]));
+        args.extend(sandbox.iter().flat_map(|sandbox| words(["--sandbox", sandbox])));
+    }
+    Ok(args)
+}

@@ -1,0 +1,18 @@
+//! Codex CLI.
+
+pub mod driver;
+pub mod launch;
+
+use crate::Traits;
+
+/// What Codex CLI is.
+pub const TRAITS: Traits = Traits {
+    title: "Codex",
+    program: "codex",
+    folder: ".codex",
+    folder_variable: Some("CODEX_HOME"),
+    resume: "codex resume",
+    takes_session_id: false,
+    writes_transcripts: false,
+    instructions: &["AGENTS.md"],
+};

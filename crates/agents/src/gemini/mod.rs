@@ -1,0 +1,17 @@
+//! Gemini CLI. Its driver speaks the Agent Client Protocol ([`crate::acp`]).
+
+pub mod launch;
+
+use crate::Traits;
+
+/// What Gemini CLI is.
+pub const TRAITS: Traits = Traits {
+    title: "Gemini",
+    program: "gemini",
+    folder: ".gemini",
+    folder_variable: None,
+    resume: "gemini --resume",
+    takes_session_id: false,
+    writes_transcripts: false,
+    instructions: &["GEMINI.md"],
+};

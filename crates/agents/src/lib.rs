@@ -1,0 +1,39 @@
+//! What each coding agent is, in a folder of its own: the layout of its files, its registry, its processes, its requests, and
+//! how it is started and driven.
+//!
+//! [`traits`] says in data what an agent is. All code here is pure: bytes, paths and facts come in as values. Other crates read
+//! and write files, and ask this one what they mean.
+
+#![forbid(unsafe_code)]
+
+pub mod acp;
+pub mod claude;
+pub mod codex;
+pub mod driver;
+mod fold;
+pub mod gemini;
+pub mod launch;
+pub mod resume;
+pub mod traits;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub use traits::Traits;
+pub use watchbill_core::ids::Agent;
+
+/// The traits of an agent.
+pub fn traits(agent: Agent) -> &'static Traits {
+    match agent {
+        Agent::Claude => &claude::TRAITS,
+        Agent::Codex => &codex::TRAITS,
+        Agent::Gemini => &gemini::TRAITS,
+    }
+}
+
+/// The agent's folder, found in an environment as the agent finds it.
+pub fn folder_of(agent: Agent, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let traits = traits(agent);
+    let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    traits.folder_variable.and_then(set).or_else(|| Some(set("HOME")?.join(traits.folder)))
+}
