@@ -9,18 +9,28 @@ use crate::{metadata, no_complaints, root};
 const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-core", &[]),
     ("watchbill-protocol", &["watchbill-core"]),
+    ("watchbill-platform", &["watchbill-core"]),
     ("watchbill-agents", &["watchbill-core", "watchbill-protocol"]),
-    ("watchbill-watch", &["watchbill-core", "watchbill-agents"]),
-    ("watchbill-hooks", &["watchbill-core", "watchbill-agents"]),
-    ("watchbill-store", &["watchbill-core"]),
-    ("watchbill-terminal", &["watchbill-core", "watchbill-agents"]),
-    ("watchbill-drive", &["watchbill-core", "watchbill-agents", "watchbill-protocol", "watchbill-hooks"]),
+    ("watchbill-watch", &["watchbill-core", "watchbill-agents", "watchbill-platform"]),
+    ("watchbill-hooks", &["watchbill-core", "watchbill-agents", "watchbill-platform"]),
+    ("watchbill-store", &["watchbill-core", "watchbill-platform"]),
+    ("watchbill-terminal", &["watchbill-core", "watchbill-agents", "watchbill-platform"]),
+    (
+        "watchbill-drive",
+        &["watchbill-core", "watchbill-agents", "watchbill-platform", "watchbill-protocol", "watchbill-hooks"],
+    ),
     ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
     ("watchbill-host", &["watchbill-drive", "watchbill-protocol"]),
     ("watchbill-memory", &["watchbill-protocol"]),
     (
         "watchbill-service",
-        &["watchbill-engine", "watchbill-hooks", "watchbill-protocol", "watchbill-settings"],
+        &[
+            "watchbill-engine",
+            "watchbill-hooks",
+            "watchbill-platform",
+            "watchbill-protocol",
+            "watchbill-settings",
+        ],
     ),
     (
         "watchbill-settings",
@@ -31,6 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "watchbill-core",
             "watchbill-agents",
+            "watchbill-platform",
             "watchbill-protocol",
             "watchbill-watch",
             "watchbill-hooks",
@@ -43,6 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "watchbill-core",
             "watchbill-agents",
+            "watchbill-platform",
             "watchbill-drive",
             "watchbill-history",
             "watchbill-protocol",
@@ -57,6 +69,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "watchbill",
         &[
             "watchbill-agents",
+            "watchbill-platform",
             "watchbill-drive",
             "watchbill-engine",
             "watchbill-history",
@@ -91,6 +104,7 @@ const TESTED_WITH: &[(&str, &str)] = &[("watchbill-core", "watchbill-agents")];
 const RESERVED: &[(&str, &[&str], &str)] = &[
     ("notify*", &["watchbill-watch"], "one crate handles file events, which are only hints"),
     ("walkdir", &["watchbill-watch"], "one crate walks folders"),
+    ("interprocess", &["watchbill-platform"], "one crate opens local sockets with lines"),
     ("tauri*", &["watchbill-shell", "watchbill-desktop"], "nearly all tests build without a web view"),
     ("wry", &[], "Tauri is the only way to the web view"),
     ("tray-icon", &["watchbill-shell"], "the tray belongs to the shell"),

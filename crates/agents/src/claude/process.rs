@@ -27,8 +27,8 @@ impl ClientSigns {
 
     /// Whether a process is the agent by its id or its name. The given process id counts only among the ancestors of a hook,
     /// because processes that the agent starts inherit the variable.
-    pub fn name(&self, pid: u32, name: &[u8]) -> bool {
-        self.pid == Some(pid) || name.starts_with(b"claude")
+    pub fn name(&self, pid: u32, name: &str) -> bool {
+        self.pid == Some(pid) || name.starts_with("claude")
     }
 
     /// Where a process of this id would be registered.
@@ -38,13 +38,13 @@ impl ClientSigns {
 }
 
 /// Whether a process of this name runs scripts, of which the agent may be one.
-pub fn runs_scripts(name: &[u8]) -> bool {
-    matches!(name, b"node" | b"MainThread" | b"bun")
+pub fn runs_scripts(name: &str) -> bool {
+    matches!(name, "node" | "MainThread" | "bun")
 }
 
-/// Whether one of the first words of a command line, each ended by a zero byte, names the agent.
-pub fn is_in_command_line(line: &[u8]) -> bool {
-    line.split(|byte| *byte == 0).take(3).any(|word| word.windows(6).any(|part| part == b"claude"))
+/// Whether one of the first words of a command line names the agent.
+pub fn is_in_command_line(words: &[String]) -> bool {
+    words.iter().take(3).any(|word| word.contains("claude"))
 }
 
 /// Whether the agent of a hook opens no dialogs: it runs in print mode, or a program uses its library. The agent sets the

@@ -14,7 +14,8 @@ use watchbill_agents::claude::requests::waits_for_answer;
 use watchbill_engine::socket::access::CommandId;
 use watchbill_engine::socket::client::Client;
 use watchbill_hooks::sender::HookArguments;
-use watchbill_hooks::{ancestors, clock, places};
+use watchbill_hooks::{ancestors, places};
+use watchbill_platform::clock;
 use watchbill_protocol::socket::{AskCall, ClientProcess, MAX_CALL_BYTES};
 
 /// The option that makes `watchbill hook` wait for an answer.

@@ -14,10 +14,12 @@ use super::not_stored::StorageFilter;
 use super::seen_events::SeenEvents;
 use super::{Counts, Options, ReceiverSetup};
 use crate::envelope::{Decoded, Envelope, decode};
+use crate::health;
 use crate::journal::{Journal, JournalReader};
-use crate::places::{HookPaths, private_dir, read_ordinary};
+use crate::places::HookPaths;
 use crate::spool::{self, Spooled};
-use crate::{clock, health};
+use watchbill_platform::clock;
+use watchbill_platform::files::{private_dir, read_ordinary};
 
 /// The most spooled events in memory at a time.
 const CHUNK: usize = 256;
