@@ -17,7 +17,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-terminal", &["watchbill-core", "watchbill-agents", "watchbill-platform"]),
     (
         "watchbill-drive",
-        &["watchbill-core", "watchbill-agents", "watchbill-platform", "watchbill-protocol", "watchbill-hooks"],
+        &[
+            "watchbill-core",
+            "watchbill-agents",
+            "watchbill-platform",
+            "watchbill-protocol",
+            "watchbill-hooks",
+        ],
     ),
     ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
     ("watchbill-host", &["watchbill-drive", "watchbill-protocol"]),
