@@ -11,7 +11,7 @@ use crate::options::Options;
 /// When a named file cannot be read, or no folder is known.
 pub fn configure(options: &Options) -> Result<Configuration, SettingsError> {
     let given = CommandLineOptions {
-        claude_dirs: options.claude_dirs.clone(),
+        roots: options.roots.clone(),
         data_dir: options.data_dir.clone(),
         config: options.config.clone(),
     };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Parser;
+use watchbill_agents::layout::{ROOT_NAME, ROOT_OPTION};
 #[cfg(any(target_os = "linux", test))]
 use watchbill_engine::stable_hash;
 use watchbill_settings::Settings;
@@ -17,8 +18,8 @@ pub struct Options {
     ///
     /// Without it, the first of these that is set: WATCHBILL_CLAUDE_DIR (a list, separated like PATH), `roots` in the
     /// configuration file, CLAUDE_CONFIG_DIR. Else ~/.claude.
-    #[arg(long = "claude-dir", value_name = "DIR", value_parser = absolute)]
-    pub claude_dirs: Vec<PathBuf>,
+    #[arg(long = ROOT_NAME, value_name = "DIR", value_parser = absolute)]
+    pub roots: Vec<PathBuf>,
 
     /// Folder for Watchbill's own files [env: WATCHBILL_DATA_DIR].
     #[arg(long, value_name = "DIR", value_parser = absolute)]
@@ -78,7 +79,7 @@ impl Options {
     /// The arguments that start the same program with the desktop, in the tray.
     pub fn of_autostart(&self) -> Vec<String> {
         let mut words = vec!["--hidden".to_owned()];
-        let folders = self.claude_dirs.iter().map(|dir| ("--claude-dir", dir));
+        let folders = self.roots.iter().map(|dir| (ROOT_OPTION, dir));
         let files = self
             .data_dir
             .iter()
@@ -136,7 +137,7 @@ mod tests {
     /// The name for a start with these options, with CLAUDE_CONFIG_DIR set to `variable` or not set.
     fn instance_where(variable: Option<&str>, options: &Options) -> String {
         let settings = |options: &Options| {
-            let dirs = &options.claude_dirs;
+            let dirs = &options.roots;
             Settings::for_roots(if dirs.is_empty() { vec!["/home/dev/.claude".into()] } else { dirs.clone() })
         };
         let usual = settings(&Options::default());
@@ -153,7 +154,7 @@ mod tests {
     fn paths_become_absolute() {
         let options = parsed(&["--claude-dir", "a", "--claude-dir", "/b", "--data-dir", "d"]);
         let here = std::env::current_dir().expect("a working folder");
-        assert_eq!(options.claude_dirs, [here.join("a"), PathBuf::from("/b")]);
+        assert_eq!(options.roots, [here.join("a"), PathBuf::from("/b")]);
         assert_eq!(options.data_dir, Some(here.join("d")));
     }
 

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use tauri::State;
 use tauri::async_runtime::spawn_blocking;
 use tauri::ipc::Channel;
+use watchbill_agents::{Agent, traits};
 use watchbill_drive::client::{Closer, HostClient, HostError, follow, send};
 use watchbill_drive::folder::{Folder, FolderError};
 use watchbill_drive::start::{StartError, host_program, resume, start};
@@ -118,11 +119,8 @@ fn found_in(paths: &[PathBuf]) -> Vec<OwnAgent> {
             .iter()
             .any(|path| path.join(program).is_file() || path.join(program).with_extension("exe").is_file())
     };
-    [(OwnAgent::Claude, "claude"), (OwnAgent::Codex, "codex"), (OwnAgent::Gemini, "gemini")]
-        .into_iter()
-        .filter_map(|(agent, program)| is_there(program).then_some(agent))
-        .chain([OwnAgent::Shell])
-        .collect()
+    let agents = Agent::ALL.into_iter().filter(|agent| is_there(traits(*agent).program));
+    agents.map(OwnAgent::from).chain([OwnAgent::Shell]).collect()
 }
 
 /// Starts a session. Again with the same id, it does nothing.
@@ -170,11 +168,12 @@ fn go_on(data: &Path, call: ResumeCall, row: &TrackedSession) -> Result<String, 
         return Ok(call.session_id);
     }
     // The other agents name their sessions themselves.
-    if call.agent != OwnAgent::Claude {
-        return Err(ApiError::new(
-            ErrorCode::Unsupported,
-            "only sessions of Claude Code go on in a copy, or from a terminal",
-        ));
+    if !call.agent.agent().is_some_and(|agent| traits(agent).takes_session_id) {
+        let words = format!(
+            "only sessions of {} go on in a copy, or from a terminal",
+            traits(Agent::default()).title
+        );
+        return Err(ApiError::new(ErrorCode::Unsupported, words));
     }
     let Some(cwd) = row.cwd.clone() else {
         return Err(ApiError::new(ErrorCode::NotFound, "that session has not reported its working folder"));

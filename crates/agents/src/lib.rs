@@ -7,20 +7,30 @@
 #![forbid(unsafe_code)]
 
 pub mod acp;
+pub mod caller;
 pub mod claude;
 pub mod codex;
 pub mod driver;
 mod fold;
 pub mod gemini;
 pub mod launch;
+pub mod marks;
+pub mod named_paths;
+mod paths;
+pub mod process;
 pub mod resume;
 pub mod traits;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+// Sessions of no other agent are watched so far. The next one brings a choice by `Agent` here.
+pub use claude::{hooks, install, layout, registry, requests};
 pub use traits::Traits;
 pub use watchbill_core::ids::Agent;
+
+/// Folders below a home or a project in which agents keep plans.
+pub const PLAN_FOLDERS: [&str; 3] = [".claude/plans", ".cursor/plans", ".gemini/plans"];
 
 /// The traits of an agent.
 pub fn traits(agent: Agent) -> &'static Traits {

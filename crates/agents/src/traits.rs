@@ -17,6 +17,12 @@ pub struct Traits {
     pub takes_session_id: bool,
     /// It writes transcripts that Watchbill reads.
     pub writes_transcripts: bool,
+    /// The variable with the agent's process id that it sets for its hooks.
+    pub pid_variable: Option<&'static str>,
+    /// The variable with the project's folder that it sets for its hooks and commands.
+    pub project_variable: Option<&'static str>,
+    /// The variable that it sets for its hooks, and how its value begins when the agent opens no dialogs.
+    pub without_dialogs: Option<(&'static str, &'static str)>,
     /// Documents of a project that it reads at each start, below the project's folder.
     pub instructions: &'static [&'static str],
 }

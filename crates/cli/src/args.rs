@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use watchbill_agents::layout::ROOT_NAME;
 
 use crate::time_arguments::parse_time;
 
@@ -43,8 +44,8 @@ pub struct Global {
     ///
     /// Without it, the first of these that is set: WATCHBILL_CLAUDE_DIR (a list, separated like PATH), `roots` in the
     /// configuration file, CLAUDE_CONFIG_DIR. Else ~/.claude.
-    #[arg(long = "claude-dir", value_name = "DIR", global = true)]
-    pub claude_dirs: Vec<PathBuf>,
+    #[arg(long = ROOT_NAME, value_name = "DIR", global = true)]
+    pub roots: Vec<PathBuf>,
     /// Folder for Watchbill's own files [env: WATCHBILL_DATA_DIR]
     ///
     /// Without it: the platform's data folder, `watchbill` in ~/.local/share on Linux.

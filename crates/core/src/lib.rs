@@ -29,5 +29,6 @@ mod shared_text;
 pub mod status_file;
 pub mod steering;
 pub mod time;
+pub mod tool;
 pub mod transcript;
 pub mod user;

@@ -1,10 +1,11 @@
 //! The demo: bundled recordings of the real client, played in memory in real time. A user without sessions sees what
 //! Watchbill does.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::Notify;
+use watchbill_agents::{Agent, traits};
 use watchbill_core::time::{Millis, Timestamp};
 
 use crate::clock::{Clock, ManualClock, ShiftedClock};
@@ -55,8 +56,10 @@ const BEGIN: Timestamp = Timestamp::from_millis(1_795_188_600_000);
 const LOOK_AT: Millis = Millis::from_secs(37);
 /// The demo starts this far in, so that the first roster is not empty.
 const LEAD: Millis = Millis::from_secs(13);
-/// The claude folder of the demo; it exists in memory only.
-const ROOT: &str = "/demo/.claude";
+/// The agent's folder of the demo; it exists in memory only.
+fn root() -> PathBuf {
+    Path::new("/demo").join(traits(Agent::default()).folder)
+}
 
 fn recordings() -> Vec<Recording> {
     let read = |part: &Part| {
@@ -73,7 +76,7 @@ pub fn look(outlook: Outlook) -> Engine {
 }
 
 fn look_at(at: Millis, outlook: Outlook) -> Engine {
-    let stage = Stage::new(Path::new(ROOT), || {});
+    let stage = Stage::new(&root(), || {});
     let now = BEGIN + at;
     for recording in recordings().iter().filter(|recording| recording.begin <= now) {
         stage.enter(recording);
@@ -90,7 +93,7 @@ fn look_at(at: Millis, outlook: Outlook) -> Engine {
 pub fn start() -> std::io::Result<Handle> {
     let woken = Arc::new(Notify::new());
     let wake = Arc::clone(&woken);
-    let stage = Stage::new(Path::new(ROOT), move || wake.notify_one());
+    let stage = Stage::new(&root(), move || wake.notify_one());
     let recordings = recordings();
     let begin = BEGIN + LEAD;
     recordings.iter().for_each(|recording| stage.enter(recording));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use watchbill_agents::claude::layout::{self, ClientPath};
+use watchbill_agents::layout::{self, ClientPath};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{FileKind, Fs};
 use watchbill_watch::process::Processes;

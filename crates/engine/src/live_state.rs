@@ -1,6 +1,6 @@
 //! The engine's state in the store, for removals by the history. See [`LiveState`].
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::history::Exclude;
 use watchbill_core::session::state::Timeouts;
 use watchbill_history::live_state::{ExcludeEffect, LiveState};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use watchbill_agents::claude::requests::files::{MAX_FILES, named_paths};
+use watchbill_agents::named_paths::{MAX_FILES, named_paths};
 use watchbill_core::requests::request::{Digest, FileState, NamedFile, NamedFiles, Request};
 use watchbill_core::requests::visible::visible_line;
 use watchbill_watch::fs::{FileKind, Fs};

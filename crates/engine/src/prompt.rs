@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use watchbill_agents::claude::registry::parse_registry;
+use watchbill_agents::layout::{TRANSCRIPTS, registry_file};
+use watchbill_agents::registry::parse_registry;
 use watchbill_core::evidence::registry::{RegistryEntry, RegistryStatus};
 use watchbill_core::ids::Instance;
 use watchbill_core::prompt::{MAX_BYTES, PromptText};
@@ -159,9 +160,10 @@ impl PromptTyper<'_> {
 
     /// The registry entry of the session's process; `None` while it is half written, or gone.
     fn entry(&self) -> Option<RegistryEntry> {
-        let name = format!("sessions/{}.json", self.instance.pid);
         let read = |root: &PathBuf| {
-            let entry = parse_registry(&self.fs.read_small(&root.join(&name), REGISTRY_LIMIT).ok()?).ok()?;
+            let file = registry_file(root, self.instance.pid);
+            let bytes = self.fs.read_small(&file, REGISTRY_LIMIT).ok()?;
+            let entry = parse_registry(&bytes).ok()?;
             (entry.instance == *self.instance).then_some(entry)
         };
         // The agent rewrites the file in place.
@@ -183,7 +185,7 @@ impl PromptTyper<'_> {
                 .map(|folder| projects.join(folder.name).join(&name))
                 .find(|path| self.fs.stat(path).is_ok())
         };
-        let found = || self.target.roots.iter().find_map(|root| below(root.join("projects")));
+        let found = || self.target.roots.iter().find_map(|root| below(root.join(TRANSCRIPTS)));
         self.target.transcript.clone().or_else(found)
     }
 

@@ -7,7 +7,7 @@ mod stored_state;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_agents::claude::layout::{ClientPath, META_LIMIT};
+use watchbill_agents::layout::{ClientPath, META_LIMIT};
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;

@@ -1,7 +1,7 @@
 //! The live engine's state in the store, beside the history. The history does not know its form, but removals include
 //! it.
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::history::Exclude;
 use watchbill_store::{Store, StoreError};
 

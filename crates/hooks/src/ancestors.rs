@@ -1,6 +1,6 @@
 //! The processes above the sender: the agent among them, and the terminal they belong to.
 
-use watchbill_agents::claude::process::{ClientSigns, is_in_command_line, runs_scripts};
+use watchbill_agents::process::{ClientSigns, runs_scripts};
 use watchbill_core::ids::Instance;
 use watchbill_platform::process::{self, Process};
 
@@ -45,7 +45,7 @@ fn is_agent(process: &Process, signs: &ClientSigns) -> bool {
     signs.name(pid, &process.name)
         || signs.registered_at(pid).is_some_and(|file| file.exists())
         || (runs_scripts(&process.name)
-            && process::command_line(pid).is_some_and(|words| is_in_command_line(&words)))
+            && process::command_line(pid).is_some_and(|words| signs.is_in_command_line(&words)))
 }
 
 #[cfg(all(test, target_os = "linux"))]

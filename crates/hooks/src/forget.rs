@@ -7,8 +7,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use watchbill_agents::hooks::parse_payload;
 use watchbill_core::history::Exclude;
-use watchbill_core::hook::parse_payload;
 use watchbill_core::ids::SessionId;
 
 use crate::envelope::{Decoded, decode, next_begin};

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use watchbill_agents::Agent;
+use watchbill_agents::process::ClientSigns;
 use watchbill_core::hook::terminal;
 
 use crate::envelope::{Decoded, Envelope, decode};
@@ -122,7 +124,7 @@ fn send(errand: &HookArguments, begun: Instant) -> Option<Sent> {
     if payload.is_empty() && extent != Extent::Unfinished {
         return Some(Sent::Nothing);
     }
-    let above = ancestors::look(&watchbill_agents::claude::process::ClientSigns::from_env(&env));
+    let above = ancestors::look(&ClientSigns::from_env(Agent::default(), &env));
     let asks = extent == Extent::Unfinished || needs_terminal(&payload);
     let envelope = Envelope {
         id: new_id(order),

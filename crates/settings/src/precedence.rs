@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use watchbill_agents::PLAN_FOLDERS;
+use watchbill_agents::layout::{ROOT_OPTION, ROOT_VARIABLE};
 use watchbill_agents::{Agent, traits};
 use watchbill_core::history::{ArchiveSettings, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::memory::{AcceptRule, ContextChoice, MemorySettings, ModelSettings};
@@ -25,7 +27,7 @@ use crate::values::Value;
 /// All sources of settings except the file. They stay as they were at the start.
 #[derive(Debug)]
 pub(crate) struct FixedSources {
-    claude_dirs: Vec<PathBuf>,
+    roots: Vec<PathBuf>,
     /// `WATCHBILL_CLAUDE_DIR`.
     listed: Option<Vec<PathBuf>>,
     /// The agent's own variable: the file ranks before it.
@@ -50,8 +52,8 @@ impl FixedSources {
         let usual = || dirs.as_ref().map(|dirs| dirs.config_dir().join("config.toml"));
         let home = path("HOME").or_else(|| directories::BaseDirs::new().map(|dirs| dirs.home_dir().into()));
         Self {
-            claude_dirs: given.claude_dirs.clone(),
-            listed: set("WATCHBILL_CLAUDE_DIR").map(|list| {
+            roots: given.roots.clone(),
+            listed: set(ROOT_VARIABLE).map(|list| {
                 let named = std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty());
                 named.map(whole).collect()
             }),
@@ -72,10 +74,10 @@ impl FixedSources {
         &self,
         values: &FileValues,
     ) -> Result<(Vec<PathBuf>, SettingSource, Option<&str>), SettingsError> {
-        let (roots, source, by) = if !self.claude_dirs.is_empty() {
-            (self.claude_dirs.clone(), SettingSource::Option, Some("--claude-dir"))
+        let (roots, source, by) = if !self.roots.is_empty() {
+            (self.roots.clone(), SettingSource::Option, Some(ROOT_OPTION))
         } else if let Some(list) = &self.listed {
-            (list.clone(), SettingSource::Environment, Some("WATCHBILL_CLAUDE_DIR"))
+            (list.clone(), SettingSource::Environment, Some(ROOT_VARIABLE))
         } else if let Some(Value::List(list)) = values.0.get(&SettingKey::Roots) {
             (list.iter().map(|path| self.full(path)).collect(), SettingSource::File, None)
         } else if let Some(dir) = &self.of_client {
@@ -128,7 +130,15 @@ impl FixedSources {
 
     fn history(&self, values: &FileValues, roots: &[PathBuf]) -> HistorySettings {
         let full = |path: String| self.full(&path).to_string_lossy().into_owned();
-        let mut history = HistorySettings {
+        let plan_folders = values.list(SettingKey::StorePlanFolders).into_iter().map(full);
+        let own = roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned());
+        HistorySettings {
+            plan_folders: PLAN_FOLDERS
+                .map(str::to_owned)
+                .into_iter()
+                .chain(plan_folders)
+                .chain(own)
+                .collect(),
             cut: usize::try_from(values.number(SettingKey::StoreCut)).unwrap_or(usize::MAX),
             skip: values.list(SettingKey::StoreSkipTools),
             exclude: Exclude::new(values.list(SettingKey::StoreExclude).into_iter().map(full)).on_disk(
@@ -136,12 +146,7 @@ impl FixedSources {
                 Arc::new(DiskLinks::default()),
             ),
             ..HistorySettings::default()
-        };
-        history.plan_folders.extend(values.list(SettingKey::StorePlanFolders).into_iter().map(full));
-        history
-            .plan_folders
-            .extend(roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned()));
-        history
+        }
     }
 
     /// Every setting with its source.

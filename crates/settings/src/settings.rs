@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use watchbill_agents::PLAN_FOLDERS;
+use watchbill_agents::layout::{ROOT_OPTION, ROOT_VARIABLE};
 use watchbill_core::attention::AttentionSettings;
 use watchbill_core::history::{ArchiveSettings, HistorySettings, RecoverySettings};
 use watchbill_core::memory::MemorySettings;
@@ -118,7 +120,10 @@ impl Settings {
             timeouts: Timeouts::default(),
             recent: Millis::from_secs(24 * 3600),
             watch: WatchSetting::Auto,
-            history: HistorySettings::default(),
+            history: HistorySettings {
+                plan_folders: PLAN_FOLDERS.map(str::to_owned).to_vec(),
+                ..HistorySettings::default()
+            },
             recovery: RecoverySettings::default(),
             archive: ArchiveSettings::default(),
             alerts: AlertSettings::default(),
@@ -177,7 +182,7 @@ pub struct ServiceSettings {
 #[derive(Debug, Clone, Default)]
 pub struct CommandLineOptions {
     /// `--claude-dir`, repeatable.
-    pub claude_dirs: Vec<PathBuf>,
+    pub roots: Vec<PathBuf>,
     /// `--data-dir`.
     pub data_dir: Option<PathBuf>,
     /// `--config`.
@@ -199,11 +204,12 @@ pub enum SettingsError {
     },
     /// The list of folders is empty.
     #[error(
-        "the list of the agent's folders is empty: name one in WATCHBILL_CLAUDE_DIR or under `roots`, or leave both out"
+        "the list of the agent's folders is empty: name one in {} or under `roots`, or leave both out",
+        ROOT_VARIABLE
     )]
     NoRoots,
     /// No home folder is known.
-    #[error("no home folder is known, so the agent's folder cannot be found; name it with --claude-dir")]
+    #[error("no home folder is known, so the agent's folder cannot be found; name it with {}", ROOT_OPTION)]
     NoHome,
 }
 

@@ -27,7 +27,7 @@ fn options_win_over_environment_over_home() {
     );
     let both = [home, ("CLAUDE_CONFIG_DIR", "/c"), ("WATCHBILL_CLAUDE_DIR", "/a:/b")];
     assert_eq!(roots(&both, CommandLineOptions::default()), [PathBuf::from("/a"), PathBuf::from("/b")]);
-    let given = CommandLineOptions { claude_dirs: vec!["/x".into()], ..CommandLineOptions::default() };
+    let given = CommandLineOptions { roots: vec!["/x".into()], ..CommandLineOptions::default() };
     assert_eq!(roots(&both, given), [PathBuf::from("/x")]);
 }
 
@@ -121,7 +121,7 @@ fn a_file_that_another_program_wrote_lets_no_scripts_answer_until_a_person_says_
     let path = folder.path().join("config.toml");
     let given = CommandLineOptions {
         config: Some(path.clone()),
-        claude_dirs: vec![folder.path().into()],
+        roots: vec![folder.path().into()],
         ..CommandLineOptions::default()
     };
     let write = |text: &str| std::fs::write(&path, text).unwrap();

@@ -1,6 +1,7 @@
 //! The kinds of values: which values a setting accepts, and how a value is written.
 
 use toml_edit::{Array, Value as Toml};
+use watchbill_agents::{Agent, traits};
 use watchbill_core::attention::QuietHours;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::SettingValue;
@@ -152,7 +153,9 @@ impl ValueKind {
             }
             Self::Line => "one line of text".to_owned(),
             Self::List => "a list of texts, none of them empty, such as [\"one\", \"two\"]".to_owned(),
-            Self::SomeOf => "a list with at least one folder, such as [\"~/.claude\"]".to_owned(),
+            Self::SomeOf => {
+                format!("a list with at least one folder, such as [\"~/{}\"]", traits(Agent::default()).folder)
+            }
             Self::Patterns => {
                 "a list of paths that begin with /, ~/ or **/ and contain no . or .. (* and ? match characters of a name, \
                  ** matches folders; write ? for a bracket), such as [\"~/secret/**\"]"

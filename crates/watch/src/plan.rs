@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::fs::{FileId, FileKind, Fs};
-use watchbill_agents::claude::layout::{PROJECTS, SESSIONS};
+use watchbill_agents::layout::{REGISTRY, TRANSCRIPTS};
 
 /// How much a watch covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +93,7 @@ impl WatchPlan {
         }
         // The root's own watch reports its removal and folders that appear later.
         self.watch(&root, WatchScope::Awaiting, id, None);
-        for (name, reach) in [(PROJECTS, WatchScope::Tree), (SESSIONS, WatchScope::Flat)] {
+        for (name, reach) in [(TRANSCRIPTS, WatchScope::Tree), (REGISTRY, WatchScope::Flat)] {
             let folder = root.join(name);
             self.awaited.insert(folder.clone());
             let Some(id) = dir_id(fs, &folder) else { continue };

@@ -7,7 +7,7 @@ use notify::event::{EventKind, ModifyKind, RemoveKind, RenameMode};
 
 use crate::hints::{Hint, hints_from_notify};
 use crate::plan::{WatchPlan, WatchScope};
-use watchbill_agents::claude::layout::{below, is_copy, kind_of};
+use watchbill_agents::layout::{below, is_copy, kind_of};
 
 /// One action of the callback for an event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

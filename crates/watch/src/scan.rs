@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 
-use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, WalkChoice, problem, problem_of};
-use watchbill_agents::claude::layout::{self, ClientPath, ClientPathKind, below, classify, kind_of};
+use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, problem, problem_of};
+use watchbill_agents::layout::{self, ClientPath, ClientPathKind, ROOT_OPTION, below, classify, kind_of};
 
 /// A file that Watchbill reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
             scan.problems.push(trouble);
             continue;
         }
-        for folder in [layout::PROJECTS, layout::SESSIONS] {
+        for folder in [layout::TRANSCRIPTS, layout::REGISTRY] {
             let folder = root.join(folder);
             // Two roots may share one folder by a link. Its files must not be read twice.
             if fs.stat(&folder).is_ok_and(|stat| !seen.insert(stat.id)) {
@@ -84,12 +84,15 @@ fn root_problem(fs: &dyn Fs, root: &Path) -> Option<Problem> {
     match fs.stat(root) {
         Ok(stat) if stat.kind == FileKind::Dir => None,
         Ok(_) => {
-            let detail = "This should be the agent's folder and is a file. Name a folder with --claude-dir.";
+            let detail =
+                format!("This should be the agent's folder and is a file. Name a folder with {ROOT_OPTION}.");
             Some(problem(root, ProblemKind::NotAFile, detail))
         }
         Err(error) => {
-            let detail = "There is no such folder yet. It is watched for: start the agent, or name another \
-                          folder with --claude-dir.";
+            let detail = format!(
+                "There is no such folder yet. It is watched for: start the agent, or name another folder with \
+                 {ROOT_OPTION}."
+            );
             problem_of(root, &error).or_else(|| Some(problem(root, ProblemKind::Missing, detail)))
         }
     }
@@ -107,7 +110,7 @@ pub fn scan_path(fs: &dyn Fs, roots: &[impl AsRef<Path>], path: &Path) -> Scan {
         // The root itself may be gone, with everything below it.
         scan.problems.extend(root_problem(fs, root));
         if path == root {
-            for folder in [layout::PROJECTS, layout::SESSIONS] {
+            for folder in [layout::TRANSCRIPTS, layout::REGISTRY] {
                 walk(fs, root, &root.join(folder), &mut scan);
             }
         } else {
@@ -133,7 +136,8 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
             if kind_at(path).is_some() {
                 wrong.push(path.to_owned());
             }
-            worth_entering(root, path)
+            // Tool results can be many thousand files.
+            below(root, path).is_none_or(layout::may_hold).into()
         }
     });
     let shared: Arc<Path> = Arc::from(root);
@@ -150,31 +154,8 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     let detail = "is a copy of a session's transcript, such as a sync tool makes; it is not read. Move it out of this folder.";
     scan.problems.extend(copies.iter().map(|path| problem(path, ProblemKind::TranscriptCopy, detail)));
     scan.problems.extend(wrong.iter().filter_map(|path| problem_of(path, &NotRegular.into())));
-    let ours =
-        walk.problems.into_iter().filter(|problem| !is_beside_subagents(root, Path::new(&*problem.path)));
-    scan.problems.extend(ours);
-}
-
-/// Whether a path is in a session's folder and is not its folder of subagents, the only one that matters there.
-fn is_beside_subagents(root: &Path, path: &Path) -> bool {
-    let relative = below(root, path).unwrap_or(Path::new(""));
-    relative.starts_with(layout::PROJECTS)
-        && relative.iter().count() == 4
-        && !relative.ends_with(layout::SUBAGENTS)
-}
-
-/// Whether a folder can hold the agent's files. Tool results can be many thousand files.
-fn worth_entering(root: &Path, dir: &Path) -> WalkChoice {
-    let Some(relative) = below(root, dir) else { return WalkChoice::Visit };
-    let mut names = relative.iter();
-    let top = names.next();
-    let rest = [names.next(), names.next(), names.next(), names.next(), names.next()];
-    match rest {
-        [inside, ..] if top.is_some_and(|top| top == layout::SESSIONS) => inside.is_none().into(),
-        [Some(_), Some(_), Some(folder), None, _] => (folder == layout::SUBAGENTS).into(),
-        [Some(_), Some(_), Some(_), Some(folder), None] => (folder == layout::WORKFLOWS).into(),
-        _ => WalkChoice::Visit,
-    }
+    let may_miss = |problem: &Problem| below(root, Path::new(&*problem.path)).is_some_and(layout::may_miss);
+    scan.problems.extend(walk.problems.into_iter().filter(|problem| !may_miss(problem)));
 }
 
 fn finish(scan: &mut Scan) {

@@ -33,7 +33,7 @@ fn hears(seen: &Receiver<String>, wanted: &str) {
 
 fn settings_of(home: &Path) -> Settings {
     let given = CommandLineOptions {
-        claude_dirs: vec![home.join("claude")],
+        roots: vec![home.join("claude")],
         data_dir: Some(home.join("data")),
         config: None,
     };

@@ -89,6 +89,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "watchbill-shell",
         &[
+            "watchbill-agents",
             "watchbill-drive",
             "watchbill-engine",
             "watchbill-service",

@@ -2,98 +2,27 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
 
-/// The meaning of a path.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ClientPath {
-    /// `projects/<project>/<session>.jsonl`.
-    Transcript {
-        /// The file's stem.
-        session: SessionId,
-    },
-    /// `projects/<project>/<session>/subagents/agent-<agent>.jsonl`, or deeper under `workflows/`.
-    Subagent {
-        /// The parent session.
-        session: SessionId,
-        /// The subagent's id.
-        agent: Arc<str>,
-    },
-    /// `…/subagents/agent-<agent>.meta.json`, beside the subagent's transcript.
-    SubagentMeta {
-        /// The parent session.
-        session: SessionId,
-        /// The subagent's id.
-        agent: Arc<str>,
-    },
-    /// `projects/<project>/agent-<hex>.jsonl` of agents before 2.1.2: its records name the parent session.
-    FlatSubagent {
-        /// The subagent's id.
-        agent: Arc<str>,
-    },
-    /// `sessions/<pid>.json`.
-    Registry {
-        /// The process id in the name.
-        pid: u32,
-    },
-    /// `.claude/compacted.<session>.marker` of a working folder.
-    Marker {
-        /// The session that goes on after the compaction.
-        session: SessionId,
-    },
-    /// `.claude/status.<session>.md` of a working folder, as the source document defines it.
-    StatusFile {
-        /// The session that the file describes.
-        session: SessionId,
-    },
-}
-
-impl ClientPath {
-    /// Whether this is a transcript, a file of appended records.
-    pub fn is_transcript(&self) -> bool {
-        matches!(self, Self::Transcript { .. } | Self::Subagent { .. } | Self::FlatSubagent { .. })
-    }
-}
-
-/// The kind of a [`ClientPath`] without its names. Most starts do not need the names of thousands of files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClientPathKind {
-    /// [`ClientPath::Transcript`].
-    Transcript,
-    /// [`ClientPath::Subagent`].
-    Subagent,
-    /// [`ClientPath::SubagentMeta`].
-    SubagentMeta,
-    /// [`ClientPath::FlatSubagent`].
-    FlatSubagent,
-    /// [`ClientPath::Registry`].
-    Registry,
-    /// [`ClientPath::Marker`].
-    Marker,
-    /// [`ClientPath::StatusFile`].
-    StatusFile,
-}
-
-impl ClientPathKind {
-    /// Whether this is a transcript, a file of appended records.
-    pub fn is_transcript(self) -> bool {
-        matches!(self, Self::Transcript | Self::Subagent | Self::FlatSubagent)
-    }
-}
+pub use crate::paths::{
+    ClientPath, ClientPathKind, META_LIMIT, ROOT_NAME, ROOT_OPTION, ROOT_VARIABLE, below,
+};
 
 /// The folder of transcripts below the agent's folder.
-pub const PROJECTS: &str = "projects";
+pub const TRANSCRIPTS: &str = "projects";
 /// The folder of registry files below the agent's folder.
-pub const SESSIONS: &str = "sessions";
+pub const REGISTRY: &str = "sessions";
 /// The folder of subagents' transcripts in a session's folder.
-pub const SUBAGENTS: &str = "subagents";
+const SUBAGENTS: &str = "subagents";
 /// The folder of workflows in that one.
-pub const WORKFLOWS: &str = "workflows";
-/// Size limit for the meta file of a subagent's transcript (`agent-….meta.json`), which has a few hundred bytes.
-pub const META_LIMIT: u64 = 64 << 10;
+const WORKFLOWS: &str = "workflows";
+/// The registry file of a process, below an agent's folder.
+pub fn registry_file(root: &Path, pid: u32) -> PathBuf {
+    root.join(REGISTRY).join(format!("{pid}.json"))
+}
 
 /// Classifies a path relative to the agent's folder or to a working folder. `None` for all files that Watchbill must
 /// not read, above all the key files beside the registry.
@@ -104,23 +33,6 @@ pub fn classify(relative: &Path) -> Option<ClientPath> {
 /// The kind of [`classify`]'s result, without allocating its names.
 pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
     recognize(relative).map(|place| place.kind())
-}
-
-/// The part of a path below a root; `None` if the path is elsewhere. Paths of one spelling are compared as bytes:
-/// splitting them took a sixth of a start that finds everything unchanged.
-pub fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-        let root = root.as_os_str().as_bytes();
-        let rest = path.as_os_str().as_bytes().strip_prefix(root).filter(|_| !root.is_empty());
-        if let Some([b'/', rest @ ..]) = rest
-            && !matches!(rest, [b'/' | b'.', ..])
-        {
-            return Some(Path::new(OsStr::from_bytes(rest)));
-        }
-    }
-    path.strip_prefix(root).ok()
 }
 
 /// A place that borrows its names from the path.
@@ -181,8 +93,8 @@ fn recognize(relative: &Path) -> Option<Recognized<'_>> {
 
 fn recognize_names<'p>(names: &[&'p OsStr]) -> Option<Recognized<'p>> {
     match names {
-        [first, _, rest @ ..] if *first == PROJECTS => in_project(rest),
-        [first, name] if *first == SESSIONS => registry_pid(name).map(|pid| Recognized::Registry { pid }),
+        [first, _, rest @ ..] if *first == TRANSCRIPTS => in_project(rest),
+        [first, name] if *first == REGISTRY => registry_pid(name).map(|pid| Recognized::Registry { pid }),
         [name] => in_working_folder(name),
         [folder, name] if *folder == ".claude" => in_working_folder(name),
         _ => None,
@@ -224,11 +136,29 @@ fn split(relative: &Path) -> Option<Vec<&OsStr>> {
     relative.components().map(normal).collect()
 }
 
+/// Whether a folder can hold the agent's files. Tool results can be many thousand files.
+pub fn may_hold(relative: &Path) -> bool {
+    let mut names = relative.iter();
+    let top = names.next();
+    let rest = [names.next(), names.next(), names.next(), names.next(), names.next()];
+    match rest {
+        [inside, ..] if top.is_some_and(|top| top == REGISTRY) => inside.is_none(),
+        [Some(_), Some(_), Some(folder), None, _] => folder == SUBAGENTS,
+        [Some(_), Some(_), Some(_), Some(folder), None] => folder == WORKFLOWS,
+        _ => true,
+    }
+}
+
+/// Whether a path is in a session's folder and is not its folder of subagents, the only one that matters there.
+pub fn may_miss(relative: &Path) -> bool {
+    relative.starts_with(TRANSCRIPTS) && relative.iter().count() == 4 && !relative.ends_with(SUBAGENTS)
+}
+
 /// Whether a path is a copy of a session's transcript that a sync tool, a backup or a person has made beside it.
 pub fn is_copy(relative: &Path) -> bool {
     let Some(names) = split(relative) else { return false };
     let [projects, _, name] = names.as_slice() else { return false };
-    *projects == PROJECTS && stem(name, b".jsonl").is_some_and(|stem| !is_id(stem) && uuid_within(stem))
+    *projects == TRANSCRIPTS && stem(name, b".jsonl").is_some_and(|stem| !is_id(stem) && uuid_within(stem))
 }
 
 /// Whether a name can be an id. The agent makes no id with a blank, a dot or a parenthesis: names of copies have them. A longer
@@ -466,7 +396,7 @@ mod tests {
     fn a_name_that_is_not_utf8_is_still_a_transcript() {
         use std::os::unix::ffi::OsStrExt;
         let project = OsStr::from_bytes(b"caf\xe9");
-        let path = Path::new(PROJECTS).join(project).join("s.jsonl");
+        let path = Path::new(TRANSCRIPTS).join(project).join("s.jsonl");
         assert_eq!(classify(&path), transcript("s"));
     }
 }

@@ -1,9 +1,10 @@
 //! Claude Code.
 
 pub mod driver;
+pub mod hooks;
+pub mod install;
 pub mod launch;
 pub mod layout;
-pub mod process;
 pub mod registry;
 pub mod requests;
 
@@ -18,5 +19,10 @@ pub const TRAITS: Traits = Traits {
     resume: "claude --resume",
     takes_session_id: true,
     writes_transcripts: true,
+    // Seen in 2.1.329.
+    pid_variable: Some("CLAUDE_PID"),
+    project_variable: Some("CLAUDE_PROJECT_DIR"),
+    // `sdk-cli`, `sdk-ts`; seen in 2.1.329.
+    without_dialogs: Some(("CLAUDE_CODE_ENTRYPOINT", "sdk")),
     instructions: &["CLAUDE.md", ".claude/CLAUDE.md"],
 };

@@ -14,5 +14,8 @@ pub const TRAITS: Traits = Traits {
     resume: "codex resume",
     takes_session_id: false,
     writes_transcripts: false,
+    pid_variable: None,
+    project_variable: None,
+    without_dialogs: None,
     instructions: &["AGENTS.md"],
 };

@@ -13,5 +13,8 @@ pub const TRAITS: Traits = Traits {
     resume: "gemini --resume",
     takes_session_id: false,
     writes_transcripts: false,
+    pid_variable: None,
+    project_variable: None,
+    without_dialogs: None,
     instructions: &["GEMINI.md"],
 };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use watchbill_protocol::own::spec::OwnAgent;
 
 /// The program that a session runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -15,6 +16,17 @@ pub enum Agent {
     Gemini,
     /// Any command, with --pty
     Shell,
+}
+
+impl From<Agent> for OwnAgent {
+    fn from(agent: Agent) -> Self {
+        match agent {
+            Agent::Claude => Self::Claude,
+            Agent::Codex => Self::Codex,
+            Agent::Gemini => Self::Gemini,
+            Agent::Shell => Self::Shell,
+        }
+    }
 }
 
 /// The options of `run`.

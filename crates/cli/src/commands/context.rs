@@ -33,7 +33,7 @@ pub fn settings(global: &Global) -> anyhow::Result<Settings> {
 /// The same settings, which follow their changes while the program runs.
 pub fn configuration(global: &Global) -> anyhow::Result<Configuration> {
     let given = CommandLineOptions {
-        claude_dirs: global.claude_dirs.clone(),
+        roots: global.roots.clone(),
         data_dir: global.data_dir.clone(),
         config: global.config.clone(),
     };

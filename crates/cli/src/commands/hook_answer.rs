@@ -10,8 +10,7 @@ use std::io::{Read, Write};
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
-use watchbill_agents::claude::process;
-use watchbill_agents::claude::requests::waits_for_answer;
+use watchbill_agents::{Agent, process, requests};
 use watchbill_engine::socket::access::CommandId;
 use watchbill_engine::socket::client::Client;
 use watchbill_hooks::sender::HookArguments;
@@ -34,7 +33,7 @@ fn ask(errand: &HookArguments) -> Option<()> {
     let order = clock::since_boot();
     let env = |name: &str| std::env::var_os(name);
     // Such a client waits for its hooks before it refuses the call. An answer from here would be the only one.
-    if process::has_no_dialogs(&env) {
+    if process::has_no_dialogs(Agent::default(), &env) {
         return None;
     }
     let data_dir = errand.data_dir.clone().or_else(|| places::default_data_dir(&env))?;
@@ -43,10 +42,10 @@ fn ask(errand: &HookArguments) -> Option<()> {
     // terminal asks.
     std::io::stdin().lock().take(MAX_CALL_BYTES / 2).read_to_string(&mut payload).ok()?;
     // Before the connection: a program that hangs must not hold up a dialog that opens only when the hook has ended.
-    if !waits_for_answer(payload.as_bytes()) {
+    if !requests::waits_for_answer(payload.as_bytes()) {
         return None;
     }
-    let signs = process::ClientSigns::from_env(&env);
+    let signs = process::ClientSigns::from_env(Agent::default(), &env);
     let above = ancestors::look(&signs);
     if let Some(client) = signs.pid.or(above.agent.as_ref().map(|agent| agent.pid)) {
         end_with(client);
@@ -66,7 +65,7 @@ fn ask(errand: &HookArguments) -> Option<()> {
         }),
         ancestors: above.ancestors.iter().map(|ancestor| ancestor.pid).collect(),
         order,
-        project: env(process::PROJECT_VARIABLE).and_then(|folder| folder.into_string().ok()),
+        project: process::project(Agent::default(), &env),
     };
     let output = client.ask(call).ok()??;
     let mut standard_output = std::io::stdout().lock();

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use watchbill_agents::claude::process;
+use watchbill_agents::{Agent, process};
 use watchbill_engine::socket::client::Client;
 use watchbill_hooks::places;
 use watchbill_hooks::sender::HookArguments;
@@ -67,7 +67,9 @@ pub fn run(words: impl IntoIterator<Item = OsString>) {
 fn tell(words: &[OsString]) -> Option<()> {
     let env = |name: &str| std::env::var_os(name);
     // The user does not see what an agent without dialogs does, so tell it nothing.
-    if process::has_no_dialogs(&env) || env("WATCHBILL_MEMORY").is_some_and(|word| word == "off") {
+    if process::has_no_dialogs(Agent::default(), &env)
+        || env("WATCHBILL_MEMORY").is_some_and(|word| word == "off")
+    {
         return None;
     }
     let within =

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use watchbill_agents::layout::ROOT_OPTION;
 use watchbill_hooks::health::health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::status;
@@ -66,7 +67,7 @@ fn purpose(answer: bool, context: bool) -> Purpose {
 
 /// The data for installing into one of the agent's folders.
 struct Setting {
-    claude_dir: PathBuf,
+    root: PathBuf,
     data_dir: PathBuf,
     client: Option<Version>,
     command: HookCommand,
@@ -74,7 +75,7 @@ struct Setting {
 
 impl AsRef<Path> for Setting {
     fn as_ref(&self) -> &Path {
-        &self.claude_dir
+        &self.root
     }
 }
 
@@ -89,9 +90,9 @@ impl Setting {
         let named = Some(&*data_dir).filter(|named| platform_data_dir().as_deref() != Some(named));
         let command = HookCommand::new(&client::own_program(&env)?, named, markers)?;
         let of = |root: &PathBuf| {
-            let claude_dir = absolute(root)?;
-            let client = client.or_else(|| client::client_version(&env, &claude_dir));
-            Ok(Self { claude_dir, data_dir: data_dir.clone(), client, command: command.clone() })
+            let root = absolute(root)?;
+            let client = client.or_else(|| client::client_version(&env, &root));
+            Ok(Self { root, data_dir: data_dir.clone(), client, command: command.clone() })
         };
         settings.roots.iter().map(of).collect()
     }
@@ -154,7 +155,7 @@ fn word(text: &str) -> String {
 /// The same for the user's settings, or for a named file.
 fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let user = file.is_none();
-    let roots = global.claude_dirs.iter().filter(|_| user).map(|root| ("--claude-dir", root.as_path()));
+    let roots = global.roots.iter().filter(|_| user).map(|root| (ROOT_OPTION, root.as_path()));
     let named = file.map(|file| ("--settings", file)).into_iter().chain(roots).chain(
         // The configuration file may name the agent's folders.
         [
@@ -227,7 +228,7 @@ fn report(all: &[Setting]) -> anyhow::Result<Report> {
     let others = [Scope::Project, Scope::Local, Scope::Managed].map(|scope| (scope, first));
     let scopes = users.chain(others).map(|(scope, setting)| ScopeReport {
         scope,
-        status: status(&scope.file(&setting.claude_dir, &project), &setting.command, setting.client),
+        status: status(&scope.file(&setting.root, &project), &setting.command, setting.client),
     });
     Ok(Report {
         client: first.client.map(|version| version.to_string()),

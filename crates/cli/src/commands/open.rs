@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use watchbill_agents::layout::ROOT_OPTION;
 use watchbill_engine::SessionId;
 use watchbill_engine::engine::Outlook;
 
@@ -32,8 +33,8 @@ pub fn open(global: &Global, session: Option<&str>) -> anyhow::Result<()> {
         }
     }
     let mut command = Command::new(desktop());
-    for dir in &global.claude_dirs {
-        command.arg("--claude-dir").arg(dir);
+    for dir in &global.roots {
+        command.arg(ROOT_OPTION).arg(dir);
     }
     if let Some(dir) = &global.data_dir {
         command.arg("--data-dir").arg(dir);

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
+use watchbill_agents::layout::{ROOT_OPTION, ROOT_VARIABLE};
+use watchbill_agents::{Agent, traits};
 use watchbill_engine::handle::{Handle, start};
 use watchbill_service::HttpService;
 use watchbill_settings::Configuration;
@@ -109,8 +111,9 @@ pub fn print_unit(global: &Global) -> anyhow::Result<()> {
     // The unit runs without this shell's environment.
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let settings = super::settings(global)?;
-    if !global.claude_dirs.is_empty() || is_set("WATCHBILL_CLAUDE_DIR") || is_set("CLAUDE_CONFIG_DIR") {
-        settings.roots.iter().try_for_each(|root| option("--claude-dir", root))?;
+    let of_agent = traits(Agent::default()).folder_variable;
+    if !global.roots.is_empty() || is_set(ROOT_VARIABLE) || of_agent.is_some_and(is_set) {
+        settings.roots.iter().try_for_each(|root| option(ROOT_OPTION, root))?;
     }
     if let Some(data_dir) = settings.data_dir.as_ref()
         && (global.data_dir.is_some() || is_set("WATCHBILL_DATA_DIR"))

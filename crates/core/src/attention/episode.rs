@@ -10,6 +10,7 @@ use crate::roster::pending;
 use crate::roster::row::Row;
 use crate::session::state::{Confidence, State, StateKind};
 use crate::time::Timestamp;
+use crate::tool::ToolKind;
 
 /// One session as the policy sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,13 +74,13 @@ fn wants(need: Need, row: &Row) -> String {
     let target = call.map_or("", |call| &*call.target);
     let cause = row.error().map(|cause| format!(": {cause}")).unwrap_or_default();
     match need {
-        Need::Approval => match (call.map(|call| &*call.tool), target) {
+        Need::Approval => match (call.map(|call| (ToolKind::of(&call.tool), &*call.tool)), target) {
             (None, _) => "wants permission".to_owned(),
-            (Some(tool), "") => format!("wants to use {tool}"),
-            (Some("Bash" | "PowerShell"), command) => format!("wants to run `{command}`"),
-            (Some("Edit" | "MultiEdit" | "NotebookEdit"), file) => format!("wants to edit {file}"),
-            (Some("Write"), file) => format!("wants to write {file}"),
-            (Some(tool), target) => format!("wants to use {tool}: {target}"),
+            (Some((_, tool)), "") => format!("wants to use {tool}"),
+            (Some((kind, _)), command) if kind.runs_command() => format!("wants to run `{command}`"),
+            (Some((ToolKind::Edit | ToolKind::EditNotebook, _)), file) => format!("wants to edit {file}"),
+            (Some((ToolKind::Write, _)), file) => format!("wants to write {file}"),
+            (Some((_, tool)), target) => format!("wants to use {tool}: {target}"),
         },
         Need::Question if target.is_empty() => "asks a question".to_owned(),
         Need::Question => format!("asks: {target}"),

@@ -7,10 +7,10 @@ use crate::evidence::witness::{InstanceWitness, TranscriptWitness};
 use crate::hook::{HookRequest, HookTurn, HookWitness};
 use crate::roster::pending;
 use crate::roster::row::Source;
-use crate::session::pending::Ask;
 use crate::session::state::{Confidence, State, StateKind};
 use crate::status_file::StatusFile;
 use crate::time::{Millis, Timestamp};
+use crate::tool::Ask;
 
 /// A registry status as a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

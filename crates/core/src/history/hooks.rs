@@ -16,6 +16,7 @@ use super::settings::HistorySettings;
 use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, HookToolCall};
 use crate::session::facts::first_line;
 use crate::time::Timestamp;
+use crate::tool::ToolKind;
 use crate::transcript::json::Raw;
 use crate::transcript::prompt_source::origin_of_text;
 use crate::transcript::record::PromptOrigin;
@@ -172,7 +173,7 @@ impl HistoryFold {
             target: text(&call.target),
             file: ["file_path", "notebook_path"]
                 .iter()
-                .filter(|_| touches_file(&call.tool))
+                .filter(|_| ToolKind::of(&call.tool).is_of_file())
                 .find_map(|key| input.get(key).whole())
                 .and_then(|file| text(&file)),
             input: event.texts.tool_input.and_then(|json| input_json(json, settings.input)),
@@ -212,7 +213,7 @@ impl HistoryFold {
         let (plan, content, word) = if shows_plan(&call.tool) {
             let plan = self.plan_name(batch.as_ref());
             (plan, field("plan"), PlanEventKind::Approved)
-        } else if let ("Write" | "Edit" | "MultiEdit", Some(path)) = (&*call.tool, &path) {
+        } else if let (ToolKind::Write | ToolKind::Edit, Some(path)) = (ToolKind::of(&call.tool), &path) {
             let content = content_after_write(&field, response.get("replaceAll").is_true());
             (Arc::clone(path), content, PlanEventKind::Written)
         } else {
@@ -233,10 +234,6 @@ fn outcome(texts: &HookTexts<'_>) -> CallOutcome {
     let background = response.get("backgroundTaskId").is_there()
         || response.get("status").word() == Some("async_launched");
     if background { CallOutcome::Background } else { CallOutcome::Ok }
-}
-
-fn touches_file(tool: &str) -> bool {
-    matches!(tool, "Read" | "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "NotebookRead")
 }
 
 fn began(ended: Timestamp, duration_ms: Option<u64>) -> Option<Timestamp> {

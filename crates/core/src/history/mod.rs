@@ -16,6 +16,7 @@ pub mod rows;
 pub mod settings;
 mod snapshot;
 
+pub use boilerplate::without_quotes;
 pub use exclude::{Exclude, Links};
 pub use fold::HistoryFold;
 pub use hooks::HookEventParts;

@@ -203,11 +203,3 @@ impl PlanEventKind {
         [Self::Written, Self::Proposed, Self::Rejected, Self::Approved].into_iter().find(|w| w.word() == word)
     }
 }
-
-/// Whether a tool returns text of others: a page of the web, a subagent, a server of tools.
-pub fn returns_foreign_text(tool: &str) -> bool {
-    matches!(
-        tool,
-        "WebFetch" | "WebSearch" | "Task" | "Agent" | "ReadMcpResourceTool" | "ListMcpResourcesTool"
-    ) || tool.starts_with("mcp__")
-}

@@ -9,9 +9,7 @@ use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{CompactBoundary, Usage};
 
-pub use super::row_kinds::{
-    BatchOrigin, BatchStatus, CallOutcome, PlanEventKind, Role, returns_foreign_text,
-};
+pub use super::row_kinds::{BatchOrigin, BatchStatus, CallOutcome, PlanEventKind, Role};
 
 /// Where rows go.
 pub type RowSink<'k> = &'k mut dyn FnMut(Item<'_>);

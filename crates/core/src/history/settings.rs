@@ -25,7 +25,6 @@ pub struct HistorySettings {
 
 impl Default for HistorySettings {
     fn default() -> Self {
-        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         Self {
             words: 64 * 1024,
             cut: 4_000,
@@ -33,7 +32,7 @@ impl Default for HistorySettings {
             response: 2_000,
             // The view `observations` leaves out what the source document on hooks leaves out.
             skip: Vec::new(),
-            plan_folders: owned(&[".claude/plans", ".cursor/plans", ".gemini/plans"]),
+            plan_folders: Vec::new(),
             exclude: Exclude::default(),
         }
     }
@@ -104,8 +103,9 @@ mod tests {
 
     #[test]
     fn plans_are_markdown_in_a_plan_folder() {
-        let mut settings = HistorySettings::default();
-        settings.plan_folders.push("/srv/agent/plans/".to_owned());
+        let plan_folders =
+            [".claude/plans", ".cursor/plans", "/srv/agent/plans/"].map(str::to_owned).to_vec();
+        let settings = HistorySettings { plan_folders, ..HistorySettings::default() };
         for (path, plan) in [
             ("/home/dev/.claude/plans/brave-otter.md", true),
             ("/home/dev/work/.cursor/plans/A.MD", true),

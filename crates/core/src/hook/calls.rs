@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::event::HookToolCall;
 use super::witness::{HookCall, HookRequest};
-use crate::session::pending::Ask;
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
+use crate::tool::Ask;
 
 /// More open calls than any client makes at once. Beyond it the oldest is dropped.
 pub(super) const OPEN_CALL_LIMIT: usize = 64;

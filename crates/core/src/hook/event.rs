@@ -172,54 +172,9 @@ pub struct Background {
     pub shells: u32,
 }
 
-impl StartSource {
-    pub(super) fn of(word: &str) -> Self {
-        match word {
-            "startup" => Self::Startup,
-            "resume" => Self::Resume,
-            "clear" => Self::Clear,
-            "compact" => Self::Compact,
-            "fork" => Self::Fork,
-            _ => Self::Unknown,
-        }
-    }
-}
-
 impl EndReason {
-    pub(super) fn of(word: &str) -> Self {
-        match word {
-            "clear" => Self::Clear,
-            "resume" => Self::Resume,
-            "prompt_input_exit" => Self::Exit,
-            "logout" => Self::Logout,
-            _ => Self::Other,
-        }
-    }
-
     /// The process goes on with another session.
     pub const fn moves_on(self) -> bool {
         matches!(self, Self::Clear | Self::Resume)
-    }
-}
-
-impl Trigger {
-    pub(super) fn of(word: &str) -> Self {
-        match word {
-            "manual" => Self::Manual,
-            "auto" => Self::Auto,
-            _ => Self::Unknown,
-        }
-    }
-}
-
-impl NotificationKind {
-    pub(super) fn of(word: &str) -> Self {
-        match word {
-            "permission_prompt" => Self::PermissionPrompt,
-            "idle_prompt" => Self::IdlePrompt,
-            "agent_needs_input" => Self::NeedsInput,
-            "elicitation_dialog" | "elicitation_url_dialog" => Self::Elicitation,
-            _ => Self::Other,
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::origin::HookOrigin;
-use super::payload::{HookError, HookPayload, parse_payload};
+use super::payload::{HookError, HookPayload};
 
 /// One hook event. Clones share the payload and its parsed form.
 #[derive(Debug, Clone)]
@@ -34,11 +34,14 @@ impl HookMessage {
         }
     }
 
-    /// The parsed payload. The first call parses it.
+    /// The parsed payload. The first call parses it with `read`, which is the same for all callers.
     ///
     /// # Errors
-    /// As [`parse_payload`].
-    pub fn parsed(&self) -> Result<&HookPayload, HookError> {
-        self.parsed.get_or_init(|| parse_payload(&self.payload)).as_ref().map_err(|error| *error)
+    /// As `read`.
+    pub fn parsed(
+        &self,
+        read: fn(&[u8]) -> Result<HookPayload, HookError>,
+    ) -> Result<&HookPayload, HookError> {
+        self.parsed.get_or_init(|| read(&self.payload)).as_ref().map_err(|error| *error)
     }
 }

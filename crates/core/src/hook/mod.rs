@@ -18,6 +18,6 @@ pub use fold::HookFold;
 pub use message::HookMessage;
 pub use moves::HookMoves;
 pub use origin::{HookOrigin, TerminalContext};
-pub use payload::{HookError, HookPayload, PAYLOAD_LIMIT, parse_payload};
+pub use payload::{HookError, HookPayload, PAYLOAD_LIMIT};
 pub use texts::HookTexts;
 pub use witness::{HookCall, HookRequest, HookTurn, HookWitness};

@@ -1,9 +1,6 @@
-//! The long texts of a hook payload, borrowed from its bytes, for the history.
+//! The long texts of a hook payload, borrowed from its bytes, for the history. `watchbill_agents` reads them.
 
 use std::borrow::Cow;
-
-use super::payload::HookError;
-use crate::transcript::json::{Cursor, Raw};
 
 /// The full texts of a payload. `None` for a text that the event does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,43 +27,4 @@ pub struct HookTexts<'a> {
     pub agent_transcript_path: Option<Cow<'a, str>>,
     /// `duration_ms` of a tool.
     pub duration_ms: Option<u64>,
-}
-
-impl<'a> HookTexts<'a> {
-    /// Reads them from a payload that [`super::parse_payload`] accepts, given as text.
-    pub fn read(text: &'a str) -> Result<Self, HookError> {
-        let mut texts = Self::default();
-        Cursor::new(text)
-            .object(|cursor, key| {
-                let value = cursor.value()?;
-                match key {
-                    "prompt" => texts.prompt = value.whole(),
-                    "tool_input" => texts.tool_input = json(value),
-                    "tool_response" => {
-                        texts.tool_response = value.whole().or_else(|| json(value).map(Cow::Borrowed));
-                    }
-                    "last_assistant_message" => texts.last_assistant_message = value.whole(),
-                    "compact_summary" => texts.compact_summary = value.whole(),
-                    "custom_instructions" => texts.custom_instructions = value.whole(),
-                    "error" => texts.error = value.whole(),
-                    "error_details" => texts.error_details = value.whole(),
-                    "message" => texts.message = value.whole(),
-                    "agent_transcript_path" => texts.agent_transcript_path = value.whole(),
-                    "duration_ms" => texts.duration_ms = value.number(),
-                    _ => {}
-                }
-                Some(())
-            })
-            .ok_or(HookError::Malformed)?;
-        Ok(texts)
-    }
-}
-
-/// The raw JSON of a value. A string has lost its quotes, so it gives `None`.
-fn json(value: Raw<'_>) -> Option<&str> {
-    match value {
-        Raw::Nested(raw) => Some(raw),
-        Raw::Plain(raw) if raw != "null" => Some(raw),
-        _ => None,
-    }
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::plain::{cut, squeezed};
 use super::signals::{SessionRows, is_edit};
 use crate::history::rows::{Activity, Batch, BatchOrigin, BatchStatus, CallOutcome, PlanEventKind};
+use crate::tool::ToolKind;
 
 /// Longest field, in characters: about 60 words.
 const FIELD: usize = 360;
@@ -34,7 +35,7 @@ pub fn summarize(rows: &SessionRows, learned: Vec<String>) -> Summary {
     let request =
         asked.filter_map(|batch| batch.prompt.as_deref()).map(squeezed).find(|text| !text.starts_with('/'));
     let changed = files(rows, is_edit);
-    let read = files(rows, |call| call.tool.as_deref() == Some("Read"));
+    let read = files(rows, |call| is_of(call, ToolKind::Read));
     let read: Vec<String> = read.into_iter().filter(|file| !changed.contains(file)).collect();
     let mut completed = Vec::new();
     if !changed.is_empty() {
@@ -76,10 +77,14 @@ fn listed(all: &[String]) -> String {
     }
 }
 
+fn is_of(call: &Activity, kind: ToolKind) -> bool {
+    call.tool.as_deref().is_some_and(|tool| ToolKind::of(tool) == kind)
+}
+
 /// Commits and test commands whose last run passed, in the order of their last runs.
 fn passed(rows: &SessionRows) -> Vec<String> {
     let mut last: BTreeMap<String, (usize, bool)> = BTreeMap::new();
-    let commands = rows.calls.iter().filter(|call| call.tool.as_deref() == Some("Bash"));
+    let commands = rows.calls.iter().filter(|call| is_of(call, ToolKind::Shell));
     for (at, call) in commands.enumerate() {
         let Some(target) = call.target.as_deref().map(squeezed) else { continue };
         let counts = target.starts_with("git commit")

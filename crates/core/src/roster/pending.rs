@@ -1,7 +1,7 @@
 //! Which of several pending tool calls a row names.
 
 use crate::roster::row::PendingTool;
-use crate::session::pending::Ask;
+use crate::tool::Ask;
 
 /// The call that the row names: a question, else a plan, else the oldest that may wait for a
 /// permission, else the oldest.

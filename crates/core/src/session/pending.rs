@@ -8,51 +8,11 @@ use crate::roster::row::PendingTool;
 use crate::session::id_set::text_hash;
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
+use crate::tool::Ask;
 
 /// Limit of open calls; no client makes so many at once. Beyond it the oldest is forgotten, so that a broken file
 /// cannot fill the memory.
 const LIMIT: usize = 256;
-
-/// What a call without a result can mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ask {
-    /// It runs; no client asks the user about it.
-    Never,
-    /// It may wait for permission, unless the mode accepts edits.
-    Edit,
-    /// It may wait for permission.
-    Tool,
-    /// It is itself a question to the user.
-    Question,
-    /// It is itself a plan for the user to judge.
-    Plan,
-}
-
-impl Ask {
-    /// Judges a call by its tool's name.
-    ///
-    /// Measured over 24,000 calls: tools that read or search answer within a second in every permission mode, and
-    /// agents never ask about them. Nor do they ask about subagents and the agent's own book-keeping. A background
-    /// call is answered at once.
-    pub fn of(tool: &str, background: bool) -> Self {
-        match tool {
-            "AskUserQuestion" => Self::Question,
-            "ExitPlanMode" | "exit_plan_mode" => Self::Plan,
-            _ if background => Self::Never,
-            "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Self::Edit,
-            "Read" | "NotebookRead" | "Grep" | "Glob" | "LS" | "LSP" => Self::Never,
-            "TodoWrite" | "TodoRead" | "Agent" | "Skill" | "ToolSearch" | "SendMessage" | "Monitor" => {
-                Self::Never
-            }
-            "BashOutput" | "KillShell" | "KillBash" | "EnterPlanMode" | "StructuredOutput" | "Sleep" => {
-                Self::Never
-            }
-            "ListMcpResourcesTool" | "ReadMcpResourceTool" => Self::Never,
-            _ if tool.starts_with("Task") || tool.starts_with("Cron") => Self::Never,
-            _ => Self::Tool,
-        }
-    }
-}
 
 /// Which tools may ask in a permission mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

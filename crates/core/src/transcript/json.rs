@@ -14,12 +14,12 @@ use memchr::memchr;
 
 use crate::byte_block::Block;
 
-pub(crate) use strings::each_keyed_string;
+pub use strings::each_keyed_string;
 pub(super) use strings::{each_string, head};
 
 /// One value, not yet decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Raw<'a> {
+pub enum Raw<'a> {
     /// The key is not there.
     #[default]
     Absent,
@@ -33,7 +33,7 @@ pub(crate) enum Raw<'a> {
 
 impl<'a> Raw<'a> {
     /// The string, cut at `limit` bytes; `None` for anything else.
-    pub(crate) fn text(self, limit: usize) -> Option<Cow<'a, str>> {
+    pub fn text(self, limit: usize) -> Option<Cow<'a, str>> {
         match self {
             Self::Str(raw) => Some(unescape(raw, limit)),
             _ => None,
@@ -41,24 +41,25 @@ impl<'a> Raw<'a> {
     }
 
     /// The whole string.
-    pub(crate) fn whole(self) -> Option<Cow<'a, str>> {
+    pub fn whole(self) -> Option<Cow<'a, str>> {
         self.text(usize::MAX)
     }
 
     /// The string as it stands in the line, to compare it with words that hold no escapes.
-    pub(crate) fn word(self) -> Option<&'a str> {
+    pub fn word(self) -> Option<&'a str> {
         match self {
             Self::Str(raw) => Some(raw),
             _ => None,
         }
     }
 
-    pub(crate) fn is_true(self) -> bool {
+    /// `true`.
+    pub fn is_true(self) -> bool {
         self == Self::Plain("true")
     }
 
     /// A number that is not negative; fractions are dropped.
-    pub(crate) fn number(self) -> Option<u64> {
+    pub fn number(self) -> Option<u64> {
         let Self::Plain(raw) = self else { return None };
         raw.parse().ok().or_else(|| {
             let float = raw.parse::<f64>().ok()?;
@@ -68,12 +69,12 @@ impl<'a> Raw<'a> {
     }
 
     /// Neither absent nor `null`.
-    pub(crate) fn is_there(self) -> bool {
+    pub fn is_there(self) -> bool {
         !matches!(self, Self::Absent | Self::Plain("null"))
     }
 
     /// Visits the entries of an object; anything else has none.
-    pub(crate) fn entries(self, visit: impl FnMut(&mut Cursor<'a>, &'a str) -> Option<()>) {
+    pub fn entries(self, visit: impl FnMut(&mut Cursor<'a>, &'a str) -> Option<()>) {
         if let Self::Nested(raw) = self {
             // A malformed payload ends the visit early; the entries visited so far count.
             let _ = Cursor::new(raw).object(visit);
@@ -81,14 +82,14 @@ impl<'a> Raw<'a> {
     }
 
     /// Visits the elements of an array; anything else has none.
-    pub(crate) fn elements(self, visit: impl FnMut(&mut Cursor<'a>) -> Option<()>) {
+    pub fn elements(self, visit: impl FnMut(&mut Cursor<'a>) -> Option<()>) {
         if let Self::Nested(raw) = self {
             let _ = Cursor::new(raw).array(visit);
         }
     }
 
     /// The value of one key of an object.
-    pub(crate) fn get(self, wanted: &str) -> Raw<'a> {
+    pub fn get(self, wanted: &str) -> Raw<'a> {
         let mut found = Raw::Absent;
         self.entries(|cursor, key| {
             let value = cursor.value()?;
@@ -104,19 +105,20 @@ impl<'a> Raw<'a> {
 
 /// A position in JSON text. Every method returns `None` if the text is malformed.
 #[derive(Debug, Clone)]
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// The beginning of a text.
+    pub fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
     /// The next byte that is no white space, without moving past it; `None` at the end.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<u8> {
+    pub fn peek(&mut self) -> Option<u8> {
         loop {
             let byte = *self.text.as_bytes().get(self.at)?;
             if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
@@ -149,7 +151,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads an object: `visit` gets each key (undecoded) and must consume the value.
-    pub(crate) fn object(&mut self, mut visit: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
+    pub fn object(&mut self, mut visit: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
         self.eat(b'{')?;
         if self.peek()? == b'}' {
             self.at += 1;
@@ -172,7 +174,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads an array: `visit` must consume one element.
-    pub(crate) fn array(&mut self, mut visit: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    pub fn array(&mut self, mut visit: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.eat(b'[')?;
         if self.peek()? == b']' {
             self.at += 1;
@@ -193,7 +195,7 @@ impl<'a> Cursor<'a> {
 
     /// Steps over one value and returns it undecoded.
     #[inline]
-    pub(crate) fn value(&mut self) -> Option<Raw<'a>> {
+    pub fn value(&mut self) -> Option<Raw<'a>> {
         match self.peek()? {
             b'"' => {
                 self.at += 1;
@@ -310,7 +312,7 @@ const NEAR: usize = 48;
 ///
 /// Lone surrogates and nonsense escapes become U+FFFD. Agents write lone surrogates when they cut a text in the
 /// middle of an emoji.
-pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
+pub fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
     let beginning = &raw[..raw.floor_char_boundary(limit)];
     if memchr(b'\\', beginning.as_bytes()).is_none() {
         return Cow::Borrowed(beginning);

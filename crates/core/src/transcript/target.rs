@@ -13,7 +13,7 @@ pub(super) const TARGET_LIMIT: usize = 200;
 const LOOK_AT: usize = 1024;
 
 /// The line that distinguishes this call from others of the same tool; empty if there is none.
-pub(crate) fn of<'a>(tool: &str, input: Raw<'a>) -> Cow<'a, str> {
+pub fn of<'a>(tool: &str, input: Raw<'a>) -> Cow<'a, str> {
     let keys: &[&str] = match tool {
         "Bash" | "PowerShell" | "SlashCommand" => &["command"],
         "Read" | "Edit" | "MultiEdit" | "Write" => &["file_path"],

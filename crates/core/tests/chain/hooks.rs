@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use watchbill_agents::claude::hooks::parse_payload;
 use watchbill_core::chain::LinkConfidence::Proven;
 use watchbill_core::chain::{HookMove, LinkReason, MoveCause};
-use watchbill_core::hook::{HookMoves, HookOrigin, TerminalContext, parse_payload};
+use watchbill_core::hook::{HookMoves, HookOrigin, TerminalContext};
 use watchbill_core::ids::Instance;
 
 use crate::facts::*;

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use watchbill_agents::PLAN_FOLDERS;
+use watchbill_agents::claude::hooks::{parse_payload, read_texts};
 use watchbill_core::history::{
     Activity, Batch, Execution, HistoryFold, HistorySettings, HookEventParts, Item, PlanEvent, Request, Role,
     Segment,
 };
-use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload};
+use watchbill_core::hook::HookOrigin;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
@@ -111,7 +113,10 @@ impl Reader {
                 None => SessionSide::Session(Box::new(SessionFold::new(id.clone(), Timeouts::default()))),
             },
             history: HistoryFold::new(id, agent),
-            settings: HistorySettings::default(),
+            settings: HistorySettings {
+                plan_folders: PLAN_FOLDERS.map(str::to_owned).to_vec(),
+                ..HistorySettings::default()
+            },
             model: Model::default(),
         }
     }
@@ -162,7 +167,7 @@ impl Reader {
             ancestors: std::sync::Arc::from([]),
             terminal: None,
         };
-        let texts = HookTexts::read(payload).expect("a payload");
+        let texts = read_texts(payload).expect("a payload");
         let payload = parse_payload(payload.as_bytes()).expect("a payload");
         let Self { history, settings, model, .. } = self;
         let heard = HookEventParts { origin: &origin, payload: &payload, texts: &texts };

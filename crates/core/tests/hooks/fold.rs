@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use watchbill_agents::claude::hooks::parse_payload;
 use watchbill_core::hook::event::EndReason;
-use watchbill_core::hook::{HookFold, HookOrigin, HookPayload, HookTurn, HookWitness, parse_payload};
+use watchbill_core::hook::{HookFold, HookOrigin, HookPayload, HookTurn, HookWitness};
 use watchbill_core::ids::Instance;
 use watchbill_core::session::state::StateKind;
 use watchbill_core::time::{Millis, Timestamp};

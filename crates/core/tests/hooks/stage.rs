@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use watchbill_agents::claude::hooks::parse_payload;
 use watchbill_agents::claude::registry::{expects_registry, parse_registry};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::{Evidence, InstanceWitness, TranscriptWitness, Verdict, resolve};
-use watchbill_core::hook::{HookFold, HookOrigin, parse_payload};
+use watchbill_core::hook::{HookFold, HookOrigin};
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::session::SessionFold;
 use watchbill_core::session::state::Timeouts;

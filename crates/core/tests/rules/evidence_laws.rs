@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use watchbill_agents::claude::hooks::parse_payload;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry, RegistryStatus};
 use watchbill_core::evidence::{
     ChildWitness, Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, resolve,
 };
-use watchbill_core::hook::{HookFold, HookOrigin, HookTurn, HookWitness, parse_payload};
+use watchbill_core::hook::{HookFold, HookOrigin, HookTurn, HookWitness};
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::row::{PendingTool, Source};
 use watchbill_core::session::state::{Confidence, State, StateKind, Timeouts};

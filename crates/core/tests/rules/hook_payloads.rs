@@ -5,8 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
+use watchbill_agents::claude::hooks::{parse_payload, read_texts};
 use watchbill_core::hook::event::{Background, EndReason, NotificationKind, StartSource, Trigger};
-use watchbill_core::hook::{HookError, HookEvent, HookPayload, HookTexts, PAYLOAD_LIMIT, parse_payload};
+use watchbill_core::hook::{HookError, HookEvent, HookPayload, PAYLOAD_LIMIT};
 
 /// Every recorded payload as (name, bytes).
 fn recorded() -> Vec<(String, Vec<u8>)> {
@@ -62,7 +63,7 @@ fn every_recorded_payload_is_read_as_the_event_it_is() {
             _ => {}
         }
         let text = String::from_utf8_lossy(bytes);
-        let texts = HookTexts::read(&text).expect("texts");
+        let texts = read_texts(&text).expect("texts");
         assert_eq!(texts.prompt.as_deref(), json["prompt"].as_str(), "{name}");
         assert_eq!(
             texts.last_assistant_message.as_deref(),
@@ -163,10 +164,10 @@ fn invalid_payloads_are_refused_with_a_reason() {
         (b"[]", HookError::Malformed),
         (br#"{"session_id":"a","hook_event_name":"Stop""#, HookError::Malformed),
         (br#"{"session_id":"a","hook_event_name":"Stop"} {}"#, HookError::Malformed),
-        (br#"{"session_id":"a"}"#, HookError::NotAnEvent),
-        (br#"{"hook_event_name":"Stop"}"#, HookError::NotAnEvent),
-        (br#"{"session_id":"","hook_event_name":"Stop"}"#, HookError::NotAnEvent),
-        (br#"{"session_id":7,"hook_event_name":"Stop"}"#, HookError::NotAnEvent),
+        (br#"{"session_id":"a"}"#, HookError::NotAnEvent("Claude Code")),
+        (br#"{"hook_event_name":"Stop"}"#, HookError::NotAnEvent("Claude Code")),
+        (br#"{"session_id":"","hook_event_name":"Stop"}"#, HookError::NotAnEvent("Claude Code")),
+        (br#"{"session_id":7,"hook_event_name":"Stop"}"#, HookError::NotAnEvent("Claude Code")),
     ] {
         assert_eq!(parse_payload(bytes), Err(error), "{}", String::from_utf8_lossy(bytes));
     }
@@ -211,7 +212,7 @@ proptest! {
         prop_assert!(parse_payload(&bytes[..at]).is_err());
         bytes[at] = byte;
         if parse_payload(&bytes).is_ok() {
-            prop_assert!(HookTexts::read(&String::from_utf8_lossy(&bytes)).is_ok());
+            prop_assert!(read_texts(&String::from_utf8_lossy(&bytes)).is_ok());
         }
     }
 }

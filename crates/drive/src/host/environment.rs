@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use watchbill_core::requests::marks::is_agents_variable;
+use watchbill_agents::marks::is_agents_variable;
 
 /// Variables that say "you run inside this terminal" or "this is a service". Those of agents are in `core`.
 const NAMES: &[&str] = &[

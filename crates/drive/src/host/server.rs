@@ -7,7 +7,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use watchbill_core::requests::caller::{RunningAgent, check};
+use watchbill_agents::caller::{RunningAgent, check};
 use watchbill_platform::socket::{
     Listener, ListenerExt as _, Reader, Stream, StreamExt as _, Writer, halves, is_ours,
 };

@@ -6,10 +6,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use watchbill_core::requests::caller::{
+use watchbill_agents::caller::{
     Caller, CallerProcess, Keeper, Line, RunningAgent, Terminal, TmuxClient, check,
 };
-use watchbill_core::requests::marks::is_agents_program;
+use watchbill_agents::marks::is_agents_program;
 use watchbill_platform::socket::{Address, Stream, peer};
 use watchbill_platform::{process, program};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::chain::lineage::ActiveTime;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::lazy::LazyFold;

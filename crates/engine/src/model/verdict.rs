@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use watchbill_agents::claude::registry::expects_registry;
+use watchbill_agents::registry::expects_registry;
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::evidence::registry::{Liveness, RegistryStatus};
 use watchbill_core::evidence::resolve::resolve;

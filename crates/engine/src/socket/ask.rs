@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use watchbill_agents::claude::requests::read_request;
+use watchbill_agents::requests::read_request;
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::requests::request::{Request, RequestId};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_watch::tail::TailError;
 
 use super::after_read::{after_agent_read, after_read, forget_file};

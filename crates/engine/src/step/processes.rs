@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use watchbill_agents::claude::layout::{self, ClientPath};
+use watchbill_agents::hooks::parse_payload;
+use watchbill_agents::layout::{self, ClientPath};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
@@ -26,7 +27,7 @@ pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
     }
     note_registry_folders(rooms);
     for root in rooms.env.roots().to_vec() {
-        let folder = root.join(layout::SESSIONS);
+        let folder = root.join(layout::REGISTRY);
         for name in rooms.env.fs().list(&folder).unwrap_or_default() {
             let path = folder.join(&name.name);
             if let Some((_, ClientPath::Registry { .. })) = rooms.env.place_of(&path) {
@@ -39,7 +40,7 @@ pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
 /// Notes which registry folders can be listed.
 pub(super) fn note_registry_folders(rooms: &mut Rooms) {
     for root in rooms.env.roots().to_vec() {
-        let readable = rooms.env.fs().list(&root.join(layout::SESSIONS)).is_ok();
+        let readable = rooms.env.fs().list(&root.join(layout::REGISTRY)).is_ok();
         if rooms.witnesses.set_readable(&root, readable) {
             let lies_there = |root: &Arc<Path>, of: &Option<Arc<Path>>| of.as_ref() == Some(root);
             let concerned = rooms.sessions.iter().filter(|(_, session)| lies_there(&root, &session.root));
@@ -118,7 +119,7 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
 /// around the time of its hooks, in any order.
 pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
     let Rooms { env, witnesses, chains, rows, problems, .. } = rooms;
-    let payload = match message.parsed() {
+    let payload = match message.parsed(parse_payload) {
         Ok(parsed) => {
             let mut payload = parsed.clone();
             env.settings().history.exclude.clear_excluded_target_in_event(&mut payload, &message.payload);

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::chain::ManualLink;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::InstanceWitness;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use watchbill_agents::claude::requests::hook_output;
+use watchbill_agents::requests::hook_output;
 use watchbill_core::history::private::strip_private;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::session::effect::Effect;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::transcript::parse::LineReport;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::history::Exclude;
 use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::session::snapshot::SnapshotError;

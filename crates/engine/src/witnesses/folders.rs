@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_agents::claude::layout::{ClientPath, classify};
+use watchbill_agents::layout::{ClientPath, classify};
 use watchbill_agents::{Agent, traits};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{Fs, is_gone};

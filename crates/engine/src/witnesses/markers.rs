@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::chain::lineage::Marker;
 use watchbill_core::chain::marker::{MarkerError, parse_marker};
 use watchbill_core::problem::{Problem, ProblemKind};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_agents::claude::registry::parse_registry;
+use watchbill_agents::registry::parse_registry;
 use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry, RegistryError};
 use watchbill_core::evidence::witness::{Departure, GoneInstance, InstanceWitness};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::status_file::{StatusFileError, StatusWitness, parse_status_file};

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use watchbill_agents::claude::layout::classify;
+use watchbill_agents::PLAN_FOLDERS;
+use watchbill_agents::layout::classify;
 use watchbill_core::history::{HistorySettings, Role};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -30,7 +31,16 @@ impl IndexRig {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
-        Self { fs: MemFs::new(), store, settings: HistorySettings::default(), index: None, folder }
+        Self {
+            fs: MemFs::new(),
+            store,
+            settings: HistorySettings {
+                plan_folders: PLAN_FOLDERS.map(str::to_owned).to_vec(),
+                ..HistorySettings::default()
+            },
+            index: None,
+            folder,
+        }
     }
 
     /// The same files, and nothing stored.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use watchbill_agents::claude::layout::classify;
+use watchbill_agents::layout::classify;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::{Clock, SystemClock};

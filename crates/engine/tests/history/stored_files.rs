@@ -1,7 +1,8 @@
 //! The user's decisions on stored data, `exclude` and `forget`; and files with unusual content.
 
+use watchbill_agents::claude::hooks::{parse_payload, read_texts};
 use watchbill_core::history::{Exclude, HookEventParts, Role};
-use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload};
+use watchbill_core::hook::HookOrigin;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
@@ -94,7 +95,7 @@ fn hooks_and_transcript_fill_one_row() {
         ancestors: std::sync::Arc::from([]),
         terminal: None,
     };
-    let (parsed, texts) = (parse_payload(payload.as_bytes()).unwrap(), HookTexts::read(payload).unwrap());
+    let (parsed, texts) = (parse_payload(payload.as_bytes()).unwrap(), read_texts(payload).unwrap());
     let (index, store) = rig.index_handle();
     let mut step = store.step().unwrap();
     index

@@ -174,7 +174,7 @@ fn a_file_that_changes_while_it_is_loaded_is_read_to_its_end() {
         let line = author.answer(house.number(), house.now);
         house.append(author, &line);
         let path = transcript("p", &author.session);
-        let place = watchbill_agents::claude::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
+        let place = watchbill_agents::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
         let fs = house.engine.fs();
         loaded.push(load(fs, path, place, LoadOptions::default(), &mut Vec::new(), &|| true));
     }
@@ -198,7 +198,7 @@ fn read(house: &mut House, authors: &[SessionWriter], at: Timestamp) {
         let line = author.prompt(house.number(), at);
         house.append(author, &line);
         let path = transcript("p", &author.session);
-        let place = watchbill_agents::claude::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
+        let place = watchbill_agents::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
         let fs = house.engine.fs();
         loaded.push(load(fs, path, place, LoadOptions::default(), &mut Vec::new(), &|| true));
     }

@@ -1,7 +1,7 @@
 //! User commands survive every end of the program, are published at once, and hide no later activity.
 
 use proptest::prelude::*;
-use watchbill_agents::claude::layout::classify;
+use watchbill_agents::layout::classify;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::user::SessionCommand;

@@ -195,8 +195,7 @@ fn bytes_appended_during_the_first_scan_are_read_before_its_end() {
     let author = SessionWriter::new(&session(1), "/repo");
     house.append(&author, &author.prompt(1, house.now));
     let path = transcript("p", &author.session);
-    let place =
-        watchbill_agents::claude::layout::classify(path.strip_prefix(crate::house::ROOT).unwrap()).unwrap();
+    let place = watchbill_agents::layout::classify(path.strip_prefix(crate::house::ROOT).unwrap()).unwrap();
     let terms = watchbill_engine::transcripts::LoadOptions::default();
     let loaded = watchbill_engine::transcripts::load(
         &house.stage.fs,

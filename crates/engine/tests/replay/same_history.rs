@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use watchbill_agents::claude::layout::classify;
+use watchbill_agents::layout::classify;
 use watchbill_core::session::Effect;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::transcript::parse::parse_line;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::{Found, scan};

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use watchbill_agents::claude::layout::META_LIMIT;
+use watchbill_agents::layout::META_LIMIT;
 use watchbill_core::history::{ArchiveSettings, Exclude};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::archive::plan::{ArchivePlan, Candidate, plan};

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::history::{HistoryFold, HistorySettings, HookEventParts, Item};
 use watchbill_core::ids::SessionId;
 use watchbill_store::{Store, StoreError, WriteTransaction};

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_store::{StoreError, WriteTransaction};
 use watchbill_watch::scan::Found;
 

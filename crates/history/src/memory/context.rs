@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::json;
+use watchbill_agents::{Agent, traits};
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::choose::Around;
 use watchbill_core::memory::likeness::words;
@@ -12,6 +13,7 @@ use watchbill_core::memory::{
     AcceptRule, Budget, Chosen, ContextChoice, Memory, Place, choose, gather, render,
 };
 use watchbill_core::time::Timestamp;
+use watchbill_core::tool::ToolKind;
 use watchbill_protocol::memory::ContextText;
 use watchbill_settings::Settings;
 use watchbill_store::tables::memories::ProjectPlace;
@@ -141,7 +143,8 @@ fn asked(
         }
         ("PostToolUse", _) => {
             let tool = payload.tool_name.as_deref()?;
-            matches!(tool, "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit").then_some(())?;
+            let kind = ToolKind::of(tool);
+            (kind.changes_file() || kind == ToolKind::Read).then_some(())?;
             let file = payload.tool_input.as_ref()?.file_path.as_deref()?;
             if settings.history.exclude.excludes_in(Some(cwd), file) {
                 return None;
@@ -232,8 +235,8 @@ pub(super) fn choose_at(
 pub(super) fn documents(fs: &dyn Fs, transcript: Option<&str>, root: &str) -> Vec<(PathBuf, String)> {
     let root = Path::new(root);
     let own = transcript.and_then(|path| Path::new(path).parent());
-    [root.join("CLAUDE.md"), root.join(".claude/CLAUDE.md")]
-        .into_iter()
+    let instructions = traits(Agent::default()).instructions.iter().map(|name| root.join(name));
+    instructions
         .chain(own.map(|folder| folder.join("memory/MEMORY.md")))
         .filter_map(|path| {
             let text = String::from_utf8(fs.read_small(&path, DOCUMENT).ok()?).ok()?;

@@ -10,12 +10,11 @@ pub mod turns;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use watchbill_agents::{Agent, traits};
 use watchbill_core::memory::ModelSettings;
 use watchbill_core::memory::model::{Job, MOST_OUTPUT, SYSTEM, schema};
 use watchbill_protocol::model::{ModelAddress, ModelJob, ModelQuestion, ModelResult, ReplyForm};
 
-/// The agent's program.
-const AGENT: &str = "claude";
 /// The most that one question to the agent may cost, in millionths of a dollar.
 pub const MOST_MICRO_USD: u64 = 20_000;
 
@@ -37,7 +36,7 @@ pub fn question(settings: &ModelSettings, data_dir: &Path, job: &Job, form: Repl
 fn address(settings: &ModelSettings, data_dir: &Path, form: ReplyForm) -> ModelAddress {
     if settings.base_url.is_empty() {
         return ModelAddress::Agent {
-            program: AGENT.to_owned(),
+            program: traits(Agent::default()).program.to_owned(),
             name: settings.name.clone(),
             folder: child::agent_folder(data_dir).to_string_lossy().into_owned(),
             most_micro_usd: MOST_MICRO_USD,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::ids::SessionId;
 use watchbill_core::transcript::parse::parse_line;
 use watchbill_store::{Store, StoreError};

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use watchbill_agents::claude::layout::{ClientPath, below, classify};
+use watchbill_agents::layout::{ClientPath, TRANSCRIPTS, below, classify};
 use watchbill_core::history::{Exclude, HistorySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -146,7 +146,7 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
 fn place(roots: &[PathBuf], path: &Path) -> Option<ClientPath> {
     let elsewhere = || {
         let root =
-            path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "projects"))?;
+            path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == TRANSCRIPTS))?;
         below(root.parent()?, path)
     };
     let relative = roots.iter().find_map(|root| below(root, path)).or_else(elsewhere)?;

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use watchbill_agents::claude::layout::{ClientPath, below, classify};
+use watchbill_agents::hooks::{parse_payload, read_texts};
+use watchbill_agents::layout::{ClientPath, below, classify};
 use watchbill_core::history::{HistorySettings, HookEventParts};
-use watchbill_core::hook::{HookMessage, HookTexts};
+use watchbill_core::hook::HookMessage;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::tail::TailError;
 
@@ -109,8 +110,10 @@ impl Intake {
         let store = require_writer(&mut shared_store)?;
         let index = ready(index, &parts.settings, store)?;
         // The engine has counted the messages that are no events of the agent.
-        let payloads: Vec<_> =
-            events.iter().filter_map(|message| Some((message, message.parsed().ok()?))).collect();
+        let payloads: Vec<_> = events
+            .iter()
+            .filter_map(|message| Some((message, message.parsed(parse_payload).ok()?)))
+            .collect();
         for (_, payload) in &payloads {
             // The transcript may have the prompt of this event, or its fold must learn it.
             if let Some(path) = payload.transcript_path.as_deref().map(Path::new)
@@ -122,7 +125,7 @@ impl Intake {
         let mut step = store.step()?;
         for (message, payload) in &payloads {
             let text = String::from_utf8_lossy(&message.payload);
-            let Ok(texts) = HookTexts::read(&text) else { continue };
+            let Ok(texts) = read_texts(&text) else { continue };
             index.add_hook_event(
                 &mut step,
                 HookEventParts { origin: &message.origin, payload, texts: &texts },

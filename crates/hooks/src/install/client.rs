@@ -5,20 +5,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::events::Version;
+use watchbill_agents::{Agent, traits};
+
+use watchbill_agents::install::Version;
 
 /// How long to wait for the client to print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The version of the client that a shell would start, or that the client's own installer has installed. The client
 /// itself prints it.
-pub fn client_version(env: &dyn Fn(&str) -> Option<OsString>, claude_dir: &Path) -> Option<Version> {
+pub fn client_version(env: &dyn Fn(&str) -> Option<OsString>, root: &Path) -> Option<Version> {
     let home = env("HOME").map(PathBuf::from);
     let on_path = env("PATH").into_iter().flat_map(|path| {
-        std::env::split_paths(&path).map(|folder| folder.join(executable("claude"))).collect::<Vec<_>>()
+        std::env::split_paths(&path)
+            .map(|folder| folder.join(executable(traits(Agent::default()).program)))
+            .collect::<Vec<_>>()
     });
-    let aside = home.map(|home| home.join(".local/bin").join(executable("claude")));
-    let local = claude_dir.join("local").join(executable("claude"));
+    let aside = home.map(|home| home.join(".local/bin").join(executable(traits(Agent::default()).program)));
+    let local = root.join("local").join(executable(traits(Agent::default()).program));
     let client = on_path.chain(aside).chain([local]).find(|program| program.is_file())?;
     ask(&client)
 }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::error::SettingsError;
-use super::events::Event;
 use crate::places::platform_data_dir;
 use crate::sender::HookArguments;
+use watchbill_agents::install::Event;
 
 /// Our program's name, without the ending that Windows gives it.
 const NAME: &str = "watchbill";

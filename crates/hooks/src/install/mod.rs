@@ -7,7 +7,6 @@ pub mod change;
 pub mod client;
 pub mod command;
 mod error;
-pub mod events;
 pub mod file;
 mod folders;
 mod owner;
@@ -21,9 +20,9 @@ use jsonc_parser::common::Ranged;
 
 pub use command::{HookCommand, HookTarget, Purpose, quoted};
 pub use error::SettingsError;
-pub use events::{ANSWER_EVENT, CONTEXT_EVENTS, EVENTS, Event, Version, events_of};
 pub use scope::Scope;
 use text::{Container, newline, parse, unexpected};
+pub use watchbill_agents::install::{ANSWER_EVENT, CONTEXT_EVENTS, EVENTS, Event, Version, events_of};
 
 /// One of our handlers in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]

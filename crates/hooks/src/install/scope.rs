@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use watchbill_agents::install::{LOCAL_SETTINGS, MANAGED_SETTINGS, SETTINGS};
 use watchbill_agents::{Agent, traits};
 
 /// The sessions that a settings file applies to.
@@ -24,18 +25,13 @@ impl Scope {
     pub const OURS: [Self; 3] = [Self::User, Self::Project, Self::Local];
 
     /// The path of the settings file, from the agent's folder and the project's.
-    pub fn file(self, claude_dir: &Path, project: &Path) -> PathBuf {
+    pub fn file(self, root: &Path, project: &Path) -> PathBuf {
+        let of_project = || project.join(traits(Agent::default()).folder);
         match self {
-            Self::User => claude_dir.join("settings.json"),
-            Self::Project => project.join(traits(Agent::default()).folder).join("settings.json"),
-            Self::Local => project.join(traits(Agent::default()).folder).join("settings.local.json"),
-            Self::Managed if cfg!(target_os = "macos") => {
-                PathBuf::from("/Library/Application Support/ClaudeCode/managed-settings.json")
-            }
-            Self::Managed if cfg!(windows) => {
-                PathBuf::from(r"C:\Program Files\ClaudeCode\managed-settings.json")
-            }
-            Self::Managed => PathBuf::from("/etc/claude-code/managed-settings.json"),
+            Self::User => root.join(SETTINGS),
+            Self::Project => of_project().join(SETTINGS),
+            Self::Local => of_project().join(LOCAL_SETTINGS),
+            Self::Managed => PathBuf::from(MANAGED_SETTINGS),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use watchbill_agents::hooks::parse_payload;
 use watchbill_core::history::Exclude;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
@@ -48,7 +49,7 @@ impl StorageFilter {
         }
         let is_named = || exclude.is_named_in(&String::from_utf8_lossy(&message.payload));
         // A shortened payload, or one of another program, may still name an excluded path.
-        let Ok(event) = message.parsed() else { return is_named() };
+        let Ok(event) = message.parsed(parse_payload) else { return is_named() };
         let works_there = [&event.cwd, &event.transcript_path].into_iter().flatten();
         if works_there.into_iter().any(|path| exclude.excludes(path)) {
             if self.sessions.len() >= SESSIONS {

@@ -164,8 +164,7 @@ impl Store {
                     }
                     "tool_result" if printed() => texts.push((id, file, byte)),
                     "command" => {
-                        let is_named =
-                            any(&|cwd| rules.input_text_names_excluded("Bash", text, cwd)) || printed();
+                        let is_named = any(&|cwd| rules.command_names_excluded(text, cwd)) || printed();
                         if is_named || command.take() == Some(file) {
                             texts.push((id, file, byte));
                         }

@@ -302,7 +302,7 @@ proptest::proptest! {
             let relative: PathBuf = [top].into_iter().chain(folders).chain([file]).collect();
             memory.write(root.join(&relative), b"{}\n");
             write(&root.join(&relative));
-            if watchbill_agents::claude::layout::classify(&relative).is_some() {
+            if watchbill_agents::layout::classify(&relative).is_some() {
                 ours.insert(relative.display().to_string());
             }
         }

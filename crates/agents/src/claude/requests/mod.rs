@@ -1,6 +1,5 @@
 //! Requests of the agent: read from its hook payload, and decided in its words.
 
-pub mod files;
 mod output;
 mod payload;
 

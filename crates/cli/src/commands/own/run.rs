@@ -14,21 +14,10 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize, OwnSpec};
 use super::attach::attach_terminal;
 use super::events::{End, Printing, wait};
 use super::target::{data_dir, first_prompt_id, is_uuid, new_id, program, row};
-use crate::args::{Agent, Global, Run};
+use crate::args::{Global, Run};
 use crate::commands::{emit, to_json};
 use crate::render::short;
 use crate::terminal_text::{Paint, one_line};
-
-impl From<Agent> for OwnAgent {
-    fn from(agent: Agent) -> Self {
-        match agent {
-            Agent::Claude => Self::Claude,
-            Agent::Codex => Self::Codex,
-            Agent::Gemini => Self::Gemini,
-            Agent::Shell => Self::Shell,
-        }
-    }
-}
 
 /// Starts a session, sends its first prompt, and prints its row, or what happens until the turn ends.
 ///

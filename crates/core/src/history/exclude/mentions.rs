@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::{Exclude, Pattern, Rules, spelling};
 use crate::hook::HookPayload;
+use crate::tool::ToolKind;
 use crate::transcript::full::{Full, FullBlock};
 use crate::transcript::json::{Cursor, Raw, each_keyed_string, unescape};
 use crate::transcript::parse::parse_line_in_full;
@@ -38,45 +39,55 @@ impl Exclude {
     /// file tools only fields that hold paths count, for other tools every string. Text that only says something,
     /// in a question, a plan or a to-do list, names nothing.
     pub fn call_names_excluded(&self, tool: &str, input: &str, cwd: Option<&str>) -> bool {
-        if self.is_empty() || is_talk_tool(tool) {
+        let kind = ToolKind::of(tool);
+        if self.is_empty() || kind.is_talk() {
             return false;
         }
-        let searched = self.searched(tool, input, cwd);
+        let searched = self.searched(kind, input, cwd);
         each_keyed_string(input, &mut |key, raw| {
             let text = unescape(raw, usize::MAX);
             match key {
                 "" => looks_like_path(&text) && self.is_path(&text, cwd),
-                "pattern" | "glob" if tool == "Glob" => self.is_path(&text, searched.as_deref().or(cwd)),
+                "pattern" | "glob" if kind == ToolKind::FindFiles => {
+                    self.is_path(&text, searched.as_deref().or(cwd))
+                }
                 "pattern" | "glob" => {
                     looks_like_path(&text) && self.is_path(&text, searched.as_deref().or(cwd))
                 }
                 _ if holds_path(key) && self.is_path(&text, cwd) => true,
-                _ if is_file_tool(tool) || is_search_tool(tool) => false,
+                _ if kind.is_of_file() || kind.is_search() => false,
                 _ => self.is_word(&text, cwd) || self.text_names(&text, cwd, words_of(key)),
             }
         })
     }
 
     /// The folder that the pattern of a search is relative to.
-    fn searched(&self, tool: &str, input: &str, cwd: Option<&str>) -> Option<String> {
+    fn searched(&self, kind: ToolKind, input: &str, cwd: Option<&str>) -> Option<String> {
         let home = self.0.as_ref().and_then(|rules| rules.home.as_deref());
-        let path = is_search_tool(tool).then(|| Raw::Nested(input).get("path").whole()).flatten()?;
+        let path = kind.is_search().then(|| Raw::Nested(input).get("path").whole()).flatten()?;
         Some(spelling::absolute(&path, cwd, home))
     }
 
     /// Whether the output of a tool names an excluded path; then it may hold content of that path. Output of the
     /// client's own file tools is not checked: it belongs to the file that the call names.
     pub fn output_names_excluded(&self, tool: Option<&str>, text: &str, cwd: Option<&str>) -> bool {
-        !self.is_empty() && !tool.is_some_and(is_file_tool) && self.text_names(text, cwd, PathWords::Lines)
+        !self.is_empty()
+            && !tool.is_some_and(|tool| ToolKind::of(tool).is_of_file())
+            && self.text_names(text, cwd, PathWords::Lines)
     }
 
     /// The same for the input of a call if only its text is known, not its JSON.
     pub fn input_text_names_excluded(&self, tool: &str, text: &str, cwd: Option<&str>) -> bool {
-        match tool {
-            "Bash" | "PowerShell" => !self.is_empty() && self.text_names(text, cwd, PathWords::All),
-            _ if is_file_tool(tool) || is_talk_tool(tool) => false,
+        match ToolKind::of(tool) {
+            kind if kind.runs_command() => self.command_names_excluded(text, cwd),
+            kind if kind.is_of_file() || kind.is_talk() => false,
             _ => self.text_names_excluded(text, cwd),
         }
+    }
+
+    /// Whether a command line names an excluded path.
+    pub fn command_names_excluded(&self, command: &str, cwd: Option<&str>) -> bool {
+        !self.is_empty() && self.text_names(command, cwd, PathWords::All)
     }
 
     /// Whether a text in plain language names an excluded path.
@@ -313,21 +324,6 @@ impl Pattern {
         let last = self.names.last().map_or("", String::as_str);
         last.split(['*', '?']).max_by_key(|part| part.len()).is_none_or(|part| text.contains(part))
     }
-}
-
-/// Whether the agent uses this tool only to say something, to the user or to itself.
-fn is_talk_tool(tool: &str) -> bool {
-    matches!(tool, "AskUserQuestion" | "ExitPlanMode" | "exit_plan_mode" | "TodoWrite")
-}
-
-/// Whether it is a tool of the agent that works on one file, named by its input.
-fn is_file_tool(tool: &str) -> bool {
-    matches!(tool, "Read" | "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "NotebookRead")
-}
-
-/// Whether it is a tool of the agent that searches folders.
-fn is_search_tool(tool: &str) -> bool {
-    matches!(tool, "LS" | "Grep" | "Glob")
 }
 
 /// Whether a field of this name holds paths.

@@ -6,9 +6,10 @@ use super::open_calls::Call;
 use super::{HistoryFold, RecordContext};
 use crate::history::hooks::input_json;
 use crate::history::private::strip_private;
-use crate::history::rows::{Activity, BatchId, CallOutcome, Item, Role, returns_foreign_text};
+use crate::history::rows::{Activity, BatchId, CallOutcome, Item, Role};
 use crate::session::facts::first_line;
 use crate::time::Timestamp;
+use crate::tool::ToolKind;
 use crate::transcript::bounded_text::without_escapes;
 use crate::transcript::full::{Full, FullBlock};
 use crate::transcript::record::{Denial, ToolResult};
@@ -129,7 +130,7 @@ impl HistoryFold {
             self.calls.note_early(&result.id, step.at);
         }
         // A tool that returns text of others can return the words of a refusal.
-        let is_foreign = call.as_ref().is_none_or(|call| returns_foreign_text(&call.tool));
+        let is_foreign = call.as_ref().is_none_or(|call| ToolKind::of(&call.tool).returns_foreign_text());
         let is_refusal = result.denied.is_some() && !(result.denied_by_text && is_foreign);
         let outcome = if full.was_killed() { CallOutcome::Lost } else { outcome(result, is_refusal) };
         let failed = matches!(outcome, CallOutcome::Error | CallOutcome::Denied);

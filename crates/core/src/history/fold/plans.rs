@@ -6,7 +6,8 @@ use super::{HistoryFold, RecordContext};
 use crate::history::boilerplate::plan_in_prompt;
 use crate::history::private::keep_public;
 use crate::history::rows::{Batch, BatchId, CallOutcome, Execution, Item, PlanEvent, PlanEventKind};
-use crate::session::pending::Ask;
+use crate::tool::Ask;
+use crate::tool::ToolKind;
 use crate::transcript::full::{Full, FullBlock};
 
 /// Longest plan that is kept, in bytes.
@@ -35,7 +36,7 @@ impl HistoryFold {
         batch: Option<&BatchId>,
         step: &mut RecordContext<'_, '_>,
     ) -> Option<Arc<str>> {
-        if matches!(tool, "Write" | "Edit" | "MultiEdit") {
+        if matches!(ToolKind::of(tool), ToolKind::Write | ToolKind::Edit) {
             let path = block.file(tool)?;
             return step.settings.is_plan(&path).then(|| Arc::from(path));
         }

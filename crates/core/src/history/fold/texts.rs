@@ -54,7 +54,7 @@ impl HistoryFold {
         let (typed, printed) = full.commands(step.settings.words);
         let (exclude, folder) = (&step.settings.exclude, self.folder.clone());
         if let Some(typed) = &typed {
-            self.command_left_out = exclude.input_text_names_excluded("Bash", typed, folder.as_deref());
+            self.command_left_out = exclude.command_names_excluded(typed, folder.as_deref());
         }
         for text in typed.iter().chain(&printed) {
             let printed = || exclude.output_names_excluded(None, text, folder.as_deref());

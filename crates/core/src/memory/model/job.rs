@@ -6,6 +6,7 @@ use crate::history::rows::{Activity, Batch, BatchId, CallOutcome};
 use crate::memory::plain::{cut, is_suspect, squeezed};
 use crate::memory::secrets::has_secret;
 use crate::memory::signals::{SessionRows, Turns, command_of, is_edit};
+use crate::tool::ToolKind;
 
 /// The most bytes of a question: 1,500 tokens of 3.5 bytes.
 pub const LONGEST_INPUT: usize = 5_250;
@@ -83,7 +84,9 @@ pub fn job(rows: &SessionRows, batch: &BatchId) -> Option<Job> {
     let (mut edits, mut reads, mut lines) = (0, 0, Vec::new());
     for (at, call) in turns.calls_of(batch).enumerate() {
         edits += usize::from(is_edit(call) && call.outcome == Some(CallOutcome::Ok));
-        reads += usize::from(matches!(call.tool.as_deref(), Some("Read" | "Grep" | "Glob")));
+        let kind = call.tool.as_deref().map(ToolKind::of);
+        let is_read = matches!(kind, Some(ToolKind::Read | ToolKind::SearchText | ToolKind::FindFiles));
+        reads += usize::from(is_read);
         lines.extend(line(rows, call, at));
     }
     lines.sort_by_key(|line| (line.rank, line.at));

@@ -3,6 +3,7 @@
 use crate::history::rows::{Activity, Batch, BatchId, PlanEventKind};
 use crate::memory::secrets::is_secret_file;
 use crate::time::Timestamp;
+use crate::tool::ToolKind;
 
 /// The stored rows of one session.
 #[derive(Debug, Clone, Default)]
@@ -51,13 +52,13 @@ impl SessionRows {
 
 /// Whether a call changes its file.
 pub(in crate::memory) fn is_edit(call: &Activity) -> bool {
-    matches!(call.tool.as_deref(), Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit"))
+    call.tool.as_deref().is_some_and(|tool| ToolKind::of(tool).changes_file())
 }
 
 /// The command line of a call, without a change of folder before it.
 pub(in crate::memory) fn command_of(call: &Activity) -> Option<&str> {
-    let line =
-        matches!(call.tool.as_deref(), Some("Bash" | "PowerShell")).then(|| call.target.as_deref())??.trim();
+    let tool = call.tool.as_deref().filter(|tool| ToolKind::of(tool).runs_command());
+    let line = tool.and(call.target.as_deref())?.trim();
     match line.strip_prefix("cd ").and_then(|rest| rest.split_once("&& ")) {
         Some((_, rest)) => Some(rest.trim()),
         None => Some(line),

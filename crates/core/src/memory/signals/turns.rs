@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::session_rows::{SessionRows, command_of};
-use crate::history::rows::{Activity, Batch, BatchId, BatchStatus, returns_foreign_text};
+use crate::history::rows::{Activity, Batch, BatchId, BatchStatus};
+use crate::tool::ToolKind;
 
 /// The rows of one session, and where each is.
 pub(in crate::memory) struct Turns<'r> {
@@ -56,7 +57,7 @@ impl<'r> Turns<'r> {
     pub(in crate::memory) fn has_foreign_text(&self, batch: &BatchId) -> bool {
         self.calls.get(&**batch).into_iter().flatten().any(|call| {
             call.agent.is_some()
-                || call.tool.as_deref().is_some_and(returns_foreign_text)
+                || call.tool.as_deref().is_some_and(|tool| ToolKind::of(tool).returns_foreign_text())
                 || command_of(call).is_some_and(loads)
         })
     }

@@ -16,6 +16,7 @@ use crate::session::state::{State, StateKind};
 use crate::session::turn::Retry;
 use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
+use crate::tool::ToolKind;
 use crate::transcript::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Denial, Envelope, Prompt,
     PromptOrigin, QueueOperation, Record, System, TEXT_LIMIT, ToolResult,
@@ -195,7 +196,7 @@ impl SessionFold {
         for block in &answer.blocks {
             match block {
                 Block::ToolUse { id, tool, target, background } => {
-                    if matches!(&**tool, "KillShell" | "KillBash" | "TaskStop") {
+                    if ToolKind::of(tool) == ToolKind::StopTask {
                         self.end_background(target);
                     }
                     self.turn.pending.call(id, tool, target, *background, step.now);

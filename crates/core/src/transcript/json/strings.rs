@@ -8,7 +8,7 @@ use super::{Raw, closing_quote, unescape};
 use crate::history::private::rest_closes_block;
 
 /// Visits the strings in an object or array at any depth, undecoded and without keys.
-pub(crate) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str)) {
+pub fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str)) {
     let bytes = nested.as_bytes();
     let mut at = 0;
     while let Some(quote) = memchr(b'"', &bytes[at..]) {
@@ -25,7 +25,7 @@ pub(crate) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str)) {
 /// Visits the strings in JSON text at any depth, undecoded, each with the key before it. A key itself comes as a
 /// value with an empty key. The text may be cut anywhere; then its last string may be cut too. The visit ends when
 /// `visit` returns `true`.
-pub(crate) fn each_keyed_string<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str, &'a str) -> bool) -> bool {
+pub fn each_keyed_string<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str, &'a str) -> bool) -> bool {
     let bytes = text.as_bytes();
     let (mut at, mut key) = (0, "");
     while let Some(quote) = memchr(b'"', &bytes[at..]) {
@@ -48,7 +48,7 @@ pub(crate) fn each_keyed_string<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str
 impl<'a> Raw<'a> {
     /// The string, cut at `limit` bytes, but empty if the part that is cut off shows that the beginning is private;
     /// `None` for anything else.
-    pub(crate) fn head(self, limit: usize) -> Option<Cow<'a, str>> {
+    pub fn head(self, limit: usize) -> Option<Cow<'a, str>> {
         match self {
             Self::Str(raw) => Some(head(raw, limit)),
             _ => None,
@@ -58,7 +58,7 @@ impl<'a> Raw<'a> {
 
 /// Decodes the beginning of the text between quotes. The result is empty if the part that is cut off shows that the
 /// beginning is private.
-pub(crate) fn head(raw: &str, limit: usize) -> Cow<'_, str> {
+pub fn head(raw: &str, limit: usize) -> Cow<'_, str> {
     let (kept, rest) = raw.split_at(raw.floor_char_boundary(limit));
     if rest_closes_block(kept, rest) { Cow::Borrowed("") } else { unescape(raw, limit) }
 }

@@ -54,7 +54,7 @@ impl LeaveOut {
 
     /// Whether a typed command names an excluded path.
     pub fn typed(&mut self, command: &str) -> bool {
-        self.command = self.exclude.input_text_names_excluded("Bash", command, self.folder.as_deref());
+        self.command = self.exclude.command_names_excluded(command, self.folder.as_deref());
         self.command
     }
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use watchbill_agents::caller::{Caller, check};
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
-use watchbill_core::requests::caller::{Caller, check};
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::request::{NamedFile, Request, RequestId};
 use watchbill_core::requests::visible::visible_line;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use watchbill_agents::{Agent, traits};
 use watchbill_core::memory::MemorySettings;
 use watchbill_core::memory::model::{LONGEST_INPUT, MOST_OUTPUT, tokens};
 use watchbill_core::time::Timestamp;
@@ -40,7 +41,11 @@ pub fn state(
     let spent =
         Spent { tokens_in: today.tokens_in, tokens_out: today.tokens_out, micro_usd: today.micro_usd };
     Ok(Some(ModelQueue {
-        address: if is_agent { "claude -p".to_owned() } else { settings.base_url.clone() },
+        address: if is_agent {
+            format!("{} -p", traits(Agent::default()).program)
+        } else {
+            settings.base_url.clone()
+        },
         name: settings.name.clone(),
         running: counts.is_running,
         queued: counts.queued,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_agents::claude::layout::META_LIMIT;
+use watchbill_agents::layout::META_LIMIT;
 use watchbill_core::transcript::timeline::{Entry, ToolCall, What};
 use watchbill_watch::fs::Fs;
 

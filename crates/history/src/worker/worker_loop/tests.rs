@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use watchbill_agents::claude::layout::ClientPath;
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{Batch, BatchStatus, Ended, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::hook::{HookMessage, HookOrigin};

@@ -6,6 +6,8 @@ use serde_json::Value;
 use watchbill_core::requests::request::Request;
 use watchbill_core::requests::visible::visible_line;
 
+use crate::{Agent, traits};
+
 /// The most files of one request that are compared.
 pub const MAX_FILES: usize = 32;
 
@@ -49,10 +51,11 @@ pub fn named_paths(request: &Request) -> NamedPaths {
         named.unresolved.push("$(…)".to_owned());
     }
     let mut folders = vec![cwd.to_owned()];
+    let of_project = format!("${}", traits(Agent::default()).project_variable.unwrap_or("PWD"));
     let mut enters = false;
     for word in words(command) {
         let here = folders.last().cloned().unwrap_or_default();
-        let written = word.replace("${PWD}", "$PWD").replace("$CLAUDE_PROJECT_DIR", project);
+        let written = word.replace("${PWD}", "$PWD").replace(&of_project, project);
         if std::mem::replace(&mut enters, ENTERS.contains(&&*word)) && folders.len() < MAX_FOLDERS {
             folders.push(joined(&here, &written.replace("$PWD", &here)));
         }

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
-use super::marks::{is_agents_program, is_agents_variable};
-use super::visible::visible_line;
+use watchbill_core::requests::visible::visible_line;
+
+use crate::marks::{is_agents_program, is_agents_variable};
 
 /// How old a key press in tmux may be, in seconds: the one that sent the command.
 pub const KEY_PRESS: i64 = 10;

@@ -1,10 +1,24 @@
-//! The events of the client that the hooks subscribe to, and the client version that has each one.
+//! Hooks of Claude Code: where the settings lie that name them, the events of the client that they subscribe to, and the
+//! client version that has each one.
 //!
 //! A client that meets an unknown event name skips the whole settings file, permissions included. That was seen with
 //! many programs that install hooks, e.g. stablyai/orca#15548, vibe-notch#85. So the installer writes an event only
 //! for a client that is known to have it.
 
 use std::fmt;
+
+/// The settings in the agent's folder, of the user or of a project.
+pub const SETTINGS: &str = "settings.json";
+/// This user's settings in a project.
+pub const LOCAL_SETTINGS: &str = "settings.local.json";
+/// The settings that the machine's administrator writes.
+pub const MANAGED_SETTINGS: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/ClaudeCode/managed-settings.json"
+} else if cfg!(windows) {
+    r"C:\Program Files\ClaudeCode\managed-settings.json"
+} else {
+    "/etc/claude-code/managed-settings.json"
+};
 
 /// A version of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,303 @@
+//! The hooks of Claude Code: a payload, as the agent wrote it to the hook's standard input, into the fields that decide a
+//! session's state.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use watchbill_core::history::without_quotes;
+use watchbill_core::hook::event::{
+    Background, EndReason, HookEvent, HookToolCall, NotificationKind, StartSource, Trigger,
+};
+use watchbill_core::hook::{HookError, HookPayload, HookTexts, PAYLOAD_LIMIT};
+use watchbill_core::ids::{SessionId, stable_hash};
+use watchbill_core::nesting::{Nesting, nesting};
+use watchbill_core::session::facts::{first_line, one_line};
+use watchbill_core::transcript::json::{Cursor, Raw};
+use watchbill_core::transcript::target;
+
+use super::TRAITS;
+
+/// How many bytes of a text are searched for its first line.
+const LOOK_AT: usize = 4096;
+/// How a prompt begins that the agent submits by itself when background work has ended.
+const TASK_NOTIFICATION: &str = "<task-notification>";
+
+/// Reads one payload.
+///
+/// Invalid UTF-8 is replaced. Only `session_id` and `hook_event_name` are needed.
+///
+/// # Errors
+/// When the bytes are too long, nested too deeply, no object, or no event.
+pub fn parse_payload(bytes: &[u8]) -> Result<HookPayload, HookError> {
+    let text = checked(bytes)?;
+    let fields = Fields::read(&text)?;
+    let line = |raw: Raw<'_>| raw.whole().map(|text| one_line(&text)).filter(|text| !text.is_empty());
+    let word = |raw: Raw<'_>| line(raw).map(Arc::from);
+    let session = line(fields.session).ok_or(HookError::NotAnEvent(TRAITS.title))?;
+    let name = line(fields.event).ok_or(HookError::NotAnEvent(TRAITS.title))?;
+    Ok(HookPayload {
+        session: SessionId::new(&session),
+        transcript_path: path(fields.transcript_path),
+        cwd: path(fields.cwd),
+        permission_mode: word(fields.permission_mode),
+        prompt_id: word(fields.prompt_id),
+        agent_id: word(fields.agent_id),
+        agent_type: fields.agent_type.whole().map(|text| Arc::from(one_line(&text))),
+        event: fields.event(&name),
+    })
+}
+
+/// The bytes as text, within the limits.
+fn checked(bytes: &[u8]) -> Result<Cow<'_, str>, HookError> {
+    if bytes.len() > PAYLOAD_LIMIT {
+        return Err(HookError::TooLarge);
+    }
+    match nesting(bytes) {
+        Nesting::TooDeep => Err(HookError::TooDeep),
+        Nesting::Open => Err(HookError::Malformed),
+        Nesting::Closed => Ok(String::from_utf8_lossy(bytes)),
+    }
+}
+
+/// A path in full: `one_line` would cut it to 200 characters, which name another file.
+fn path(raw: Raw<'_>) -> Option<Arc<str>> {
+    raw.whole().filter(|text| !text.is_empty()).map(Arc::from)
+}
+
+/// The raw values of all fields that some event needs.
+#[derive(Debug, Default)]
+struct Fields<'a> {
+    session: Raw<'a>,
+    transcript_path: Raw<'a>,
+    cwd: Raw<'a>,
+    permission_mode: Raw<'a>,
+    prompt_id: Raw<'a>,
+    agent_id: Raw<'a>,
+    agent_type: Raw<'a>,
+    event: Raw<'a>,
+    /// `source`, `reason`, `trigger`, `notification_type` or `error`.
+    word: Raw<'a>,
+    model: Raw<'a>,
+    title: Raw<'a>,
+    prompt: Raw<'a>,
+    message: Raw<'a>,
+    last_message: Raw<'a>,
+    tool: Raw<'a>,
+    input: Raw<'a>,
+    id: Raw<'a>,
+    interrupt: Raw<'a>,
+    calls: Raw<'a>,
+    background: Raw<'a>,
+}
+
+impl<'a> Fields<'a> {
+    fn read(text: &'a str) -> Result<Self, HookError> {
+        let mut fields = Self::default();
+        let mut cursor = Cursor::new(text);
+        let read = cursor.object(|cursor, key| {
+            let value = cursor.value()?;
+            match key {
+                "session_id" => fields.session = value,
+                "transcript_path" => fields.transcript_path = value,
+                "cwd" => fields.cwd = value,
+                "permission_mode" => fields.permission_mode = value,
+                "prompt_id" => fields.prompt_id = value,
+                "agent_id" => fields.agent_id = value,
+                "agent_type" => fields.agent_type = value,
+                "hook_event_name" => fields.event = value,
+                "source" | "reason" | "trigger" | "notification_type" | "error" => fields.word = value,
+                "model" => fields.model = value,
+                "session_title" => fields.title = value,
+                "prompt" => fields.prompt = value,
+                "message" => fields.message = value,
+                "last_assistant_message" => fields.last_message = value,
+                "tool_name" => fields.tool = value,
+                "tool_input" => fields.input = value,
+                "tool_use_id" => fields.id = value,
+                "is_interrupt" => fields.interrupt = value,
+                "tool_calls" => fields.calls = value,
+                "background_tasks" => fields.background = value,
+                _ => {}
+            }
+            Some(())
+        });
+        let complete = read.is_some() && cursor.peek().is_none();
+        if complete { Ok(fields) } else { Err(HookError::Malformed) }
+    }
+
+    fn event(&self, name: &str) -> HookEvent {
+        let word = self.word.word().unwrap_or("");
+        match name {
+            "SessionStart" => HookEvent::SessionStart {
+                source: start_source(word),
+                model: self.model.whole().map(|model| Arc::from(one_line(&model))),
+                title: self
+                    .title
+                    .whole()
+                    .map(|title| Arc::from(one_line(&title)))
+                    .filter(|t: &Arc<str>| !t.is_empty()),
+            },
+            "SessionEnd" => HookEvent::SessionEnd { reason: end_reason(word) },
+            "UserPromptSubmit" => {
+                let text = self.prompt.head(LOOK_AT).unwrap_or_default();
+                let task_notification = text.trim_start().starts_with(TASK_NOTIFICATION);
+                HookEvent::UserPromptSubmit {
+                    prompt: Arc::from(first_line(&without_quotes(&text))),
+                    task_notification,
+                }
+            }
+            "PreToolUse" => HookEvent::PreToolUse(self.call()),
+            "PostToolUse" => HookEvent::PostToolUse(self.call()),
+            "PostToolUseFailure" => {
+                HookEvent::PostToolUseFailure { call: self.call(), interrupted: self.interrupt.is_true() }
+            }
+            "PermissionRequest" => HookEvent::PermissionRequest(self.call()),
+            "PermissionDenied" => HookEvent::PermissionDenied(self.call()),
+            "PostToolBatch" => HookEvent::PostToolBatch { ids: self.batch() },
+            "Notification" => HookEvent::Notification { kind: notification_kind(word) },
+            "Stop" => {
+                HookEvent::Stop { last_message: line(self.last_message), background: self.background() }
+            }
+            "StopFailure" => {
+                HookEvent::StopFailure { error: Arc::from(one_line(word)), message: line(self.last_message) }
+            }
+            "SubagentStart" => HookEvent::SubagentStart,
+            "SubagentStop" => HookEvent::SubagentStop,
+            "PreCompact" => HookEvent::PreCompact { trigger: trigger(word) },
+            "PostCompact" => HookEvent::PostCompact { trigger: trigger(word) },
+            "Elicitation" => HookEvent::Elicitation { message: line(self.message) },
+            "ElicitationResult" => HookEvent::ElicitationResult,
+            other => HookEvent::Other(Arc::from(other)),
+        }
+    }
+
+    fn call(&self) -> HookToolCall {
+        let tool = self.tool.whole().map(|tool| one_line(&tool)).unwrap_or_default();
+        let input = match self.input {
+            Raw::Absent => "",
+            Raw::Str(raw) | Raw::Nested(raw) | Raw::Plain(raw) => raw,
+        };
+        HookToolCall {
+            target: Arc::from(one_line(&target::of(&tool, self.input))),
+            tool: Arc::from(tool),
+            id: self.id.whole().filter(|id| !id.is_empty()).map(|id| Arc::from(&*id)),
+            input: stable_hash(input.as_bytes()),
+        }
+    }
+
+    fn batch(&self) -> Vec<Arc<str>> {
+        let mut ids = Vec::new();
+        self.calls.elements(|cursor| {
+            ids.extend(cursor.value()?.get("tool_use_id").whole().map(|id| Arc::from(&*id)));
+            Some(())
+        });
+        ids
+    }
+
+    fn background(&self) -> Background {
+        let mut background = Background::default();
+        self.background.elements(|cursor| {
+            let task = cursor.value()?;
+            // `status` is an open set; only `running` was observed. Tasks that are over are usually not listed at
+            // all.
+            let over = matches!(
+                task.get("status").word(),
+                Some("completed" | "failed" | "killed" | "stopped" | "cancelled")
+            );
+            match task.get("type").word() {
+                _ if over => {}
+                Some("subagent") => {
+                    background
+                        .agents
+                        .push(task.get("id").whole().map(|id| Arc::from(&*id)).unwrap_or_default());
+                }
+                _ => background.shells += 1,
+            }
+            Some(())
+        });
+        background
+    }
+}
+
+fn line(raw: Raw<'_>) -> Arc<str> {
+    Arc::from(first_line(&raw.head(LOOK_AT).unwrap_or_default()))
+}
+
+fn start_source(word: &str) -> StartSource {
+    match word {
+        "startup" => StartSource::Startup,
+        "resume" => StartSource::Resume,
+        "clear" => StartSource::Clear,
+        "compact" => StartSource::Compact,
+        "fork" => StartSource::Fork,
+        _ => StartSource::Unknown,
+    }
+}
+
+fn end_reason(word: &str) -> EndReason {
+    match word {
+        "clear" => EndReason::Clear,
+        "resume" => EndReason::Resume,
+        "prompt_input_exit" => EndReason::Exit,
+        "logout" => EndReason::Logout,
+        _ => EndReason::Other,
+    }
+}
+
+fn trigger(word: &str) -> Trigger {
+    match word {
+        "manual" => Trigger::Manual,
+        "auto" => Trigger::Auto,
+        _ => Trigger::Unknown,
+    }
+}
+
+fn notification_kind(word: &str) -> NotificationKind {
+    match word {
+        "permission_prompt" => NotificationKind::PermissionPrompt,
+        "idle_prompt" => NotificationKind::IdlePrompt,
+        "agent_needs_input" => NotificationKind::NeedsInput,
+        "elicitation_dialog" | "elicitation_url_dialog" => NotificationKind::Elicitation,
+        _ => NotificationKind::Other,
+    }
+}
+
+/// The full texts of a payload that [`parse_payload`] accepts, given as text.
+///
+/// # Errors
+/// When the text is no JSON object.
+pub fn read_texts(text: &str) -> Result<HookTexts<'_>, HookError> {
+    let mut texts = HookTexts::default();
+    Cursor::new(text)
+        .object(|cursor, key| {
+            let value = cursor.value()?;
+            match key {
+                "prompt" => texts.prompt = value.whole(),
+                "tool_input" => texts.tool_input = json(value),
+                "tool_response" => {
+                    texts.tool_response = value.whole().or_else(|| json(value).map(Cow::Borrowed));
+                }
+                "last_assistant_message" => texts.last_assistant_message = value.whole(),
+                "compact_summary" => texts.compact_summary = value.whole(),
+                "custom_instructions" => texts.custom_instructions = value.whole(),
+                "error" => texts.error = value.whole(),
+                "error_details" => texts.error_details = value.whole(),
+                "message" => texts.message = value.whole(),
+                "agent_transcript_path" => texts.agent_transcript_path = value.whole(),
+                "duration_ms" => texts.duration_ms = value.number(),
+                _ => {}
+            }
+            Some(())
+        })
+        .ok_or(HookError::Malformed)?;
+    Ok(texts)
+}
+
+/// The raw JSON of a value. A string has lost its quotes, so it gives `None`.
+fn json(value: Raw<'_>) -> Option<&str> {
+    match value {
+        Raw::Nested(raw) => Some(raw),
+        Raw::Plain(raw) if raw != "null" => Some(raw),
+        _ => None,
+    }
+}

@@ -1,0 +1,145 @@
+//! What a tool of an agent is, by its name. No fold and no rule compares the names.
+
+use serde::{Deserialize, Serialize};
+
+/// What a call without a result can mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ask {
+    /// It runs; no client asks the user about it.
+    Never,
+    /// It may wait for permission, unless the mode accepts edits.
+    Edit,
+    /// It may wait for permission.
+    Tool,
+    /// It is itself a question to the user.
+    Question,
+    /// It is itself a plan for the user to judge.
+    Plan,
+}
+
+impl Ask {
+    /// Judges a call by its tool's name. A background call is answered at once.
+    pub fn of(tool: &str, background: bool) -> Self {
+        match ToolKind::of(tool).ask() {
+            Self::Edit | Self::Tool if background => Self::Never,
+            ask => ask,
+        }
+    }
+}
+
+/// What a tool is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolKind {
+    /// Runs a command of a shell.
+    Shell,
+    /// Runs a command of PowerShell.
+    PowerShell,
+    /// Reads a file.
+    Read,
+    /// Reads a notebook.
+    ReadNotebook,
+    /// Writes a whole file.
+    Write,
+    /// Edits a file.
+    Edit,
+    /// Edits a notebook.
+    EditNotebook,
+    /// Lists a folder.
+    List,
+    /// Searches texts of files.
+    SearchText,
+    /// Finds files by their names.
+    FindFiles,
+    /// Reads from the web, or is a tool of a server.
+    Foreign,
+    /// Lists or reads what a server of tools offers.
+    Resource,
+    /// Starts a subagent.
+    Subagent,
+    /// Asks the user.
+    Question,
+    /// Shows a plan to the user.
+    Plan,
+    /// Writes the agent's list of things to do.
+    ToDo,
+    /// Ends a task in the background.
+    StopTask,
+    /// Any other book-keeping of the agent.
+    Own,
+    /// A tool that this program does not know.
+    Other,
+}
+
+impl ToolKind {
+    /// The kind of a tool of this name.
+    pub fn of(name: &str) -> Self {
+        match name {
+            "Bash" => Self::Shell,
+            "PowerShell" => Self::PowerShell,
+            "Read" => Self::Read,
+            "NotebookRead" => Self::ReadNotebook,
+            "Write" => Self::Write,
+            "Edit" | "MultiEdit" => Self::Edit,
+            "NotebookEdit" => Self::EditNotebook,
+            "LS" => Self::List,
+            "Grep" => Self::SearchText,
+            "Glob" => Self::FindFiles,
+            "WebFetch" | "WebSearch" => Self::Foreign,
+            "ListMcpResourcesTool" | "ReadMcpResourceTool" => Self::Resource,
+            "Agent" | "Task" => Self::Subagent,
+            "AskUserQuestion" => Self::Question,
+            "ExitPlanMode" | "exit_plan_mode" => Self::Plan,
+            "TodoWrite" => Self::ToDo,
+            "KillShell" | "KillBash" | "TaskStop" => Self::StopTask,
+            "TodoRead" | "Skill" | "ToolSearch" | "SendMessage" | "Monitor" | "LSP" => Self::Own,
+            "BashOutput" | "EnterPlanMode" | "StructuredOutput" | "Sleep" => Self::Own,
+            _ if name.starts_with("mcp__") => Self::Foreign,
+            _ if name.starts_with("Task") || name.starts_with("Cron") => Self::Own,
+            _ => Self::Other,
+        }
+    }
+
+    /// What a call without a result can mean.
+    ///
+    /// Measured over 24,000 calls: tools that read or search answer within a second in every permission mode, and
+    /// agents never ask about them. Nor do they ask about subagents and the agent's own book-keeping.
+    pub const fn ask(self) -> Ask {
+        match self {
+            Self::Question => Ask::Question,
+            Self::Plan => Ask::Plan,
+            Self::Edit | Self::Write | Self::EditNotebook => Ask::Edit,
+            Self::Shell | Self::PowerShell | Self::Foreign | Self::Other => Ask::Tool,
+            _ => Ask::Never,
+        }
+    }
+
+    /// Whether it runs a command line.
+    pub const fn runs_command(self) -> bool {
+        matches!(self, Self::Shell | Self::PowerShell)
+    }
+
+    /// Whether it works on one file, which its input names.
+    pub const fn is_of_file(self) -> bool {
+        self.changes_file() || matches!(self, Self::Read | Self::ReadNotebook)
+    }
+
+    /// Whether it changes its file.
+    pub const fn changes_file(self) -> bool {
+        matches!(self, Self::Write | Self::Edit | Self::EditNotebook)
+    }
+
+    /// Whether it searches folders.
+    pub const fn is_search(self) -> bool {
+        matches!(self, Self::List | Self::SearchText | Self::FindFiles)
+    }
+
+    /// Whether the agent uses it only to say something, to the user or to itself.
+    pub const fn is_talk(self) -> bool {
+        matches!(self, Self::Question | Self::Plan | Self::ToDo)
+    }
+
+    /// Whether it returns text of others: a page of the web, a subagent, a server of tools.
+    pub const fn returns_foreign_text(self) -> bool {
+        matches!(self, Self::Foreign | Self::Resource | Self::Subagent)
+    }
+}
