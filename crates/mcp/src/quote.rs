@@ -121,7 +121,7 @@ fn entry(item: &TimelineItem) -> String {
         What::Thinking { text } => format!("thinking: {}", quoted(text, OUTPUT)),
         What::Tool { tool, target, outcome, output, .. } => {
             let output = output.as_deref().map(|output| quoted(output, OUTPUT)).unwrap_or_default();
-            format!("tool {} {} -> {outcome}: {output}", quoted(tool, 40), quoted(target, OUTPUT))
+            format!("tool {} {} → {outcome}: {output}", quoted(tool, 40), quoted(target, OUTPUT))
         }
         What::Boundary { trigger, .. } => format!("compaction ({trigger})"),
         What::Continued { to, reason } => format!("goes on in session {to} ({reason})"),

@@ -69,11 +69,7 @@ async fn document_session(State(app): State<Arc<App>>, Path(session): Path<Strin
 }
 
 async fn chain(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| {
-        let id = engine.shown(&session)?;
-        EngineAccess::chain(engine, &id)
-    })
-    .await
+    ask(app, move |engine| Ok(engine.gated_chain(&session)?)).await
 }
 
 #[derive(Deserialize)]

@@ -117,8 +117,7 @@ impl Records for History {
         let gate = gate(&settings)?;
         let engine = Self::everything(&settings);
         let id = shown(&engine, &gate, session)?;
-        let mut chain = engine.chain(session).map_err(|error| error.to_string())?;
-        chain.segments.retain(|segment| !engine.hides(&gate, &segment.session_id));
+        let chain = engine.gated_chain(&gate, &id).map_err(|error| error.to_string())?;
         let row = snapshot(&engine.current(true)).sessions.into_iter().find(|row| row.session_id == id);
         Ok((row, chain))
     }
