@@ -9,7 +9,7 @@ use watchbill_core::history::rows::Role;
 use watchbill_core::time::Timestamp;
 
 use crate::tables::{FileKey, SessionKey, at, time, uncount};
-use crate::text::find::{Finder, Mark};
+use crate::text::find::Finder;
 use crate::text::query::Terms;
 use crate::text::{snippet, tags};
 use crate::{Store, StoreError};
@@ -238,10 +238,10 @@ fn oldest_text(sql: &Connection, since: Option<Timestamp>) -> rusqlite::Result<i
     Ok(if files < FILES { oldest.unwrap_or(i64::MAX) } else { 0 })
 }
 
-/// A candidate with its score.
+/// A candidate with its score. In place of the text, which may be long, it has the snippet.
 struct Found {
     candidate: Candidate,
-    marks: Vec<Mark>,
+    marks: Vec<Range<usize>>,
     score: f64,
 }
 
@@ -271,13 +271,15 @@ impl Ranking {
     }
 
     /// Takes a candidate; returns whether more are wanted.
-    fn add_candidate(&mut self, candidate: Candidate) -> bool {
+    fn add_candidate(&mut self, mut candidate: Candidate) -> bool {
         let mut hash = DefaultHasher::new();
         (&candidate.role, candidate.part, &candidate.text).hash(&mut hash);
         if self.seen.insert((candidate.at, hash.finish())) {
             self.newest = self.newest.max(candidate.at);
             let marks = self.finder.find(&candidate.text);
             let score = self.finder.weigh(&candidate.text, &marks) * weight_of(&candidate.role);
+            let (snippet, marks) = snippet::around(&candidate.text, &marks);
+            candidate.text = snippet;
             self.heap.push(Found { candidate, marks, score });
             if self.heap.len() == GROUP_SIZE {
                 self.rank();
@@ -325,7 +327,6 @@ fn weight_of(role: &str) -> f64 {
 /// Makes a hit of a ranked candidate.
 fn to_hit(sql: &Connection, found: Found) -> rusqlite::Result<Hit> {
     let Found { candidate, marks, score } = found;
-    let (snippet, marks) = snippet::around(&candidate.text, &marks);
     sql.prepare_cached(
         "SELECT s.session_id, s.chain_id, s.project, s.cwd, s.title, f.path, f.subagent
          FROM sessions s, files f WHERE s.id = ?1 AND f.id = ?2",
@@ -342,7 +343,7 @@ fn to_hit(sql: &Connection, found: Found) -> rusqlite::Result<Hit> {
             at: candidate.at,
             role: candidate.role,
             tool: candidate.tool,
-            snippet,
+            snippet: candidate.text,
             marks,
             offset: candidate.offset,
             score,

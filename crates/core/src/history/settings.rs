@@ -27,7 +27,7 @@ impl Default for HistorySettings {
     fn default() -> Self {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         Self {
-            words: 64 * 1024,
+            words: 1 << 20,
             cut: 4_000,
             input: 1_000,
             response: 2_000,

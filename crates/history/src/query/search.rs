@@ -111,8 +111,13 @@ impl Searcher {
             HistoryState::Behind => IndexState::Behind,
             HistoryState::Unknown => kept.state(&store, fs, &self.roots, history)?,
         };
+        let cut_bytes = match hits.is_empty() {
+            true => store.text_counts().map_err(|error| store_api_error(&error))?.1,
+            false => 0,
+        };
         kept.store = Some(store);
-        Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, took_ms })
+        let cut_bytes = Some(cut_bytes).filter(|cut| *cut > 0);
+        Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, cut_bytes, took_ms })
     }
 
     /// Whether a search has met damage in the index since the last call.
@@ -158,6 +163,7 @@ fn empty_answer(asked: &SearchQuery) -> SearchAnswer {
         hits: Vec::new(),
         more: false,
         index: IndexState::Absent,
+        cut_bytes: None,
         took_ms: 0.0,
     }
 }
