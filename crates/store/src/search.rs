@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use rusqlite::Connection;
 use watchbill_core::history::rows::Role;
@@ -104,12 +106,39 @@ const MAX_SESSIONS_IN_QUERY: usize = 400;
 /// After so many milliseconds, a text has lost half of what its age can take from its score.
 const HALF_LIFE: f64 = 14.0 * 24.0 * 3_600_000.0;
 
+/// Says whether a search is still wanted: its client waits.
+pub type StillWanted = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// SQLite asks whether the search is still wanted after so many of its own operations, which take less than a millisecond.
+const OPERATIONS: i32 = 1_000;
+
 impl Store {
     /// Searches the stored texts.
     ///
     /// # Errors
     /// When the database cannot be read. No typed text is an error.
     pub fn search(&self, query: &Query) -> Result<SearchResult, StoreError> {
+        self.search_at_once(query)
+    }
+
+    /// The same, as long as it is wanted.
+    ///
+    /// # Errors
+    /// When it is wanted no more, or the database cannot be read.
+    pub fn search_while(&mut self, query: &Query, wanted: &StillWanted) -> Result<SearchResult, StoreError> {
+        let wanted = AssertUnwindSafe(Arc::clone(wanted));
+        let is_over = move || {
+            let wanted = &wanted;
+            !wanted()
+        };
+        let set = self.sql.progress_handler(OPERATIONS, Some(is_over));
+        set.map_err(|error| self.map_error(&error))?;
+        let found = self.search_at_once(query);
+        let unset = self.sql.progress_handler(0, None::<fn() -> bool>);
+        unset.map_err(|error| self.map_error(&error)).and(found)
+    }
+
+    fn search_at_once(&self, query: &Query) -> Result<SearchResult, StoreError> {
         let terms = Terms::parse(&query.text, query.typing);
         // One read transaction: a writer may remove a text between finding it and showing it.
         let _moment = self.sql.unchecked_transaction().map_err(|e| self.map_error(&e))?;

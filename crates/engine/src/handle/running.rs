@@ -39,6 +39,7 @@ use crate::mute::MuteFile;
 use crate::publish::{AlertSink, RosterSink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
 use crate::socket::access::{AccessError, CommandId, EngineAccess};
+use watchbill_history::query::search::StillWanted;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
 use watchbill_history::{HistoryProgress, SharedStore};
@@ -328,7 +329,20 @@ impl Handle {
     /// # Errors
     /// When a filter makes no sense, or the store cannot be read.
     pub fn search(&self, asked: &SearchQuery) -> Result<SearchAnswer, ApiError> {
-        let answer = self.searcher.search(&*self.fs, &self.settings().history, asked);
+        self.search_while(asked, || true)
+    }
+
+    /// The same, as long as it is `wanted`. Any number of searches run beside each other.
+    ///
+    /// # Errors
+    /// As above, and when it is wanted no more.
+    pub fn search_while(
+        &self,
+        asked: &SearchQuery,
+        wanted: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<SearchAnswer, ApiError> {
+        let wanted: StillWanted = Arc::new(wanted);
+        let answer = self.searcher.search(&*self.fs, &self.settings().history, asked, &wanted);
         if self.searcher.take_damage_met() {
             let _ = self.inbox.send(Message::IndexDamaged);
         }
