@@ -267,7 +267,11 @@ impl Handle {
         Ok(watchbill_terminal::resume_command(&session_location.session, session_location.cwd.as_deref()))
     }
 
-    fn session_location(&self, session: &str) -> Result<SessionLocation, ApiError> {
+    /// The process, the terminal and the folder of a session: the one in which the agent finds its file.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn session_location(&self, session: &str) -> Result<SessionLocation, ApiError> {
         let session = session.to_owned();
         self.ask_loop(move |engine, _| engine.session_location(&session))?
     }
