@@ -224,10 +224,7 @@ impl<'s> Connection<'s> {
             Request::Roster { all } => self.reply(&id, EngineAccess::roster(&mut engine, all)),
             Request::Why { session } => self.reply(&id, EngineAccess::why(&mut engine, &session)),
             Request::Chain { session } => self.reply(&id, EngineAccess::chain(&mut engine, &session)),
-            Request::Search { query } => {
-                let found = engine.search_while(&query, self.writer.other_end());
-                self.reply(&id, found.map_err(AccessError::from))
-            }
+            Request::Search { query } => self.reply(&id, engine.search_for(&query, &self.writer)),
             Request::Subscribe { all } => self.subscribe(&id, all),
             Request::FollowCommands => self.follow_commands(&id),
             Request::Command { command } => {

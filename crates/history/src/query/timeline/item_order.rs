@@ -93,7 +93,7 @@ fn add_side<'a>(slots: &mut Vec<TimelineSlot<'a>>, part: &'a Part, side: &[&'a E
     slots.splice(at..at, side.iter().zip(0..).map(|(entry, nth)| TimelineSlot::Entry { part, entry, nth }));
 }
 
-/// The slots of all parts, with a divider wherever the session changes.
+/// The slots of all parts. A divider stands where the session changes.
 fn merged<'a>(parts: &'a [Part], own: &[Vec<TimelineSlot<'a>>]) -> Vec<TimelineSlot<'a>> {
     let clocks = clocks(own);
     let mut places = Vec::with_capacity(own.iter().map(Vec::len).sum::<usize>() + own.len());
