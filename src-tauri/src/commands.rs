@@ -104,10 +104,11 @@ pub async fn timeline_place(
     desk.ask(move |engine| engine.timeline_place(&session_id, agent_id.as_deref(), offset)).await
 }
 
-/// Searches all stored texts.
+/// Searches all stored texts. The next query of the window ends this one.
 #[tauri::command]
 pub async fn search(desk: State<'_, Desk>, query: SearchQuery) -> Result<SearchAnswer, ApiError> {
-    desk.ask(move |engine| engine.search(&query)).await
+    let is_newest = desk.begin_search();
+    desk.ask(move |engine| engine.search_while(&query, is_newest)).await
 }
 
 /// The watched folders and files, and the health of each part.

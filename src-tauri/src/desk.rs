@@ -52,6 +52,8 @@ pub struct Desk {
     opener: OnceLock<Opener>,
     /// Why this window may not answer.
     refusal: Option<String>,
+    /// Stands for the newest search of the window.
+    newest_search: Mutex<Arc<()>>,
 }
 
 /// Raises the window, with a session selected if one is given.
@@ -71,6 +73,7 @@ impl Desk {
             http: HttpService::default(),
             opener: OnceLock::new(),
             refusal,
+            newest_search: Mutex::default(),
         }
     }
 
@@ -84,6 +87,14 @@ impl Desk {
             tracing::error!(%error, "a question to the engine ended in a panic");
             Err(ApiError::new(ErrorCode::Internal, "Watchbill failed to answer; its log says why"))
         })
+    }
+
+    /// Begins a search of the window. Says, at any time, whether it is still the newest one.
+    pub fn begin_search(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let this = Arc::new(());
+        let newest = Arc::downgrade(&this);
+        *self.newest_search.lock().unwrap_or_else(PoisonError::into_inner) = this;
+        move || newest.strong_count() > 0
     }
 
     /// Why this window may not answer.

@@ -157,12 +157,14 @@ pub async fn own_resume(
         if !call.fork {
             engine.may_resume(&call.session_id)?;
         }
-        go_on(&data, call, &row)
+        // The client may have moved the session: it finds the file from the folder in which the session began.
+        let cwd = engine.session_location(&row.session_id)?.cwd;
+        go_on(&data, call, &row, cwd.as_deref())
     })
     .await
 }
 
-fn go_on(data: &Path, call: ResumeCall, row: &TrackedSession) -> Result<String, ApiError> {
+fn go_on(data: &Path, call: ResumeCall, row: &TrackedSession, cwd: Option<&str>) -> Result<String, ApiError> {
     if let Some(own) = row.own_id.as_deref().filter(|_| !call.fork) {
         resume(data, &program()?, own).map_err(not_started)?;
         return Ok(call.session_id);
@@ -175,7 +177,7 @@ fn go_on(data: &Path, call: ResumeCall, row: &TrackedSession) -> Result<String, 
         );
         return Err(ApiError::new(ErrorCode::Unsupported, words));
     }
-    let Some(cwd) = row.cwd.clone() else {
+    let Some(cwd) = cwd.map(str::to_owned) else {
         return Err(ApiError::new(ErrorCode::NotFound, "that session has not reported its working folder"));
     };
     let opened = if call.fork { call.id.clone() } else { call.session_id.clone() };

@@ -66,6 +66,9 @@ pub fn hits(answer: &SearchAnswer) -> String {
     let mut quotation = Quotation::new();
     if answer.hits.is_empty() {
         quotation.line("Nothing was found. All words must occur in one text: try fewer words, or `begin*`.");
+        if answer.cut_bytes.is_some() {
+            quotation.line("The ends of long texts are not stored, and are not searched.");
+        }
     }
     for hit in &answer.hits {
         let tool = hit.tool.as_ref().map(|tool| format!(" {tool}")).unwrap_or_default();
@@ -121,7 +124,7 @@ fn entry(item: &TimelineItem) -> String {
         What::Thinking { text } => format!("thinking: {}", quoted(text, OUTPUT)),
         What::Tool { tool, target, outcome, output, .. } => {
             let output = output.as_deref().map(|output| quoted(output, OUTPUT)).unwrap_or_default();
-            format!("tool {} {} -> {outcome}: {output}", quoted(tool, 40), quoted(target, OUTPUT))
+            format!("tool {} {} → {outcome}: {output}", quoted(tool, 40), quoted(target, OUTPUT))
         }
         What::Boundary { trigger, .. } => format!("compaction ({trigger})"),
         What::Continued { to, reason } => format!("goes on in session {to} ({reason})"),

@@ -9,6 +9,7 @@ use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use rmcp::schemars::{self, JsonSchema};
 use rmcp::{ServerHandler, ServiceExt, tool, tool_handler, tool_router};
 use serde::Deserialize;
+use watchbill_core::memory::plain::squeezed;
 use watchbill_protocol::search::SearchQuery;
 
 use crate::quote;
@@ -157,7 +158,8 @@ impl<S: Records> Server<S> {
         .await
     }
 
-    /// Lets the source answer on a thread where it may wait.
+    /// Lets the source answer on a thread where it may wait. Every text that an agent is told goes through here: no line of it
+    /// hides characters, or looks like markup of the client.
     async fn ask(
         &self,
         question: impl FnOnce(&mut S) -> Result<String, String> + Send + 'static,
@@ -165,9 +167,11 @@ impl<S: Records> Server<S> {
         let source = Arc::clone(&self.source);
         // A question that panicked left no half-made state: each reads only.
         let asked = move || question(&mut source.lock().unwrap_or_else(PoisonError::into_inner));
-        tokio::task::spawn_blocking(asked)
-            .await
-            .unwrap_or_else(|_| Err("Watchbill could not answer. Its log says why.".to_owned()))
+        let answer = tokio::task::spawn_blocking(asked).await;
+        let told = |text: String| text.lines().map(squeezed).collect::<Vec<_>>().join("\n");
+        let answer =
+            answer.unwrap_or_else(|_| Err("Watchbill could not answer. Its log says why.".to_owned()));
+        answer.map(told).map_err(told)
     }
 }
 

@@ -37,6 +37,7 @@ pub struct SearchQuery {
 /// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct SearchAnswer {
     /// The text of the query.
     pub query: String,
@@ -46,6 +47,9 @@ pub struct SearchAnswer {
     pub more: bool,
     /// Whether the search covered all transcripts.
     pub index: IndexState,
+    /// Bytes at the ends of long texts that are not stored. Only if nothing was found, and there are such bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_bytes: Option<u64>,
     /// Milliseconds that the search took, without bringing the store up to date.
     pub took_ms: f64,
 }

@@ -99,7 +99,7 @@ pub enum What {
         #[serde(skip_serializing_if = "Option::is_none")]
         post_tokens: Option<u64>,
     },
-    /// A session of the chain begins: `to` is its id, `reason` the link's.
+    /// A session of the chain begins, or goes on after its successor began: `to` is its id, `reason` that of its link.
     Continued { to: String, reason: String },
     /// The user interrupted.
     Interrupted,

@@ -69,11 +69,7 @@ async fn document_session(State(app): State<Arc<App>>, Path(session): Path<Strin
 }
 
 async fn chain(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| {
-        let id = engine.shown(&session)?;
-        EngineAccess::chain(engine, &id)
-    })
-    .await
+    ask(app, move |engine| Ok(engine.gated_chain(&session)?)).await
 }
 
 #[derive(Deserialize)]
@@ -111,7 +107,13 @@ async fn search(State(app): State<Arc<App>>, Query(wanted): Query<Wanted>) -> Re
         tool: wanted.tool,
         ..SearchQuery::default()
     };
-    ask(app, move |engine| EngineAccess::search(engine, &query)).await
+    // If the client hangs up, this function is dropped, and `client` with it.
+    let client = Arc::new(());
+    let waits = Arc::downgrade(&client);
+    let is_there = move || waits.strong_count() > 0;
+    let answer = ask(app, move |engine| Ok(engine.search_while(&query, is_there)?)).await;
+    drop(client);
+    answer
 }
 
 #[derive(Deserialize)]

@@ -126,6 +126,9 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// The search was wanted no more.
+    #[error("the search has ended early, because nothing waits for its answer")]
+    Unwanted,
     /// The system refused something else: the disk fails, a quota is used up, the file may not grow.
     #[error("{} cannot be used ({source}); check its disk, and any limit on its size", .path.display())]
     Io {

@@ -41,6 +41,7 @@ const VERSIONS: &[&[&str]] = &[
     &[memories::V9],
     &[model_jobs::V10],
     &[activities::V11],
+    &[texts::V12],
 ];
 
 /// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.
@@ -240,6 +241,33 @@ mod tests {
         assert!(sql.execute(answer, ["a"]).is_err(), "a request has one answer");
         let kept = "SELECT session_id FROM sessions";
         assert_eq!(sql.query_row(kept, [], |row| row.get::<_, String>(0)).unwrap(), "s");
+    }
+
+    #[test]
+    fn files_with_prompts_that_an_older_program_cut_are_read_again() {
+        let mut sql = empty();
+        migrate_by(&VERSIONS[..11], &mut sql, 0).unwrap();
+        sql.execute_batch("INSERT INTO sessions (id, session_id) VALUES (1, 's')").unwrap();
+        let text =
+            "INSERT INTO texts (file, byte, part, session, role, cut, text) VALUES (?1, 0, 0, 1, ?2, 0, ?3)";
+        let cases =
+            [("prompt", 65_536, 0), ("answer", 65_533, 0), ("prompt", 3_000, 9), ("tool_result", 70_000, 9)];
+        for (file, (role, length, _)) in (1..).zip(cases) {
+            let row =
+                "INSERT INTO files (id, path, session, size, cursor) VALUES (?1, 'path' || ?1, 1, 9, 9)";
+            sql.execute(row, [file]).unwrap();
+            sql.execute(text, (file, role, "x".repeat(length))).unwrap();
+        }
+        migrate(&mut sql, 11).unwrap();
+        assert_eq!((version(&sql).unwrap(), first_difference(&sql).unwrap()), (NEWEST, None));
+        for (file, (.., cursor)) in (1..).zip(cases) {
+            let found: (i64, i64) = sql
+                .query_row("SELECT size, cursor FROM files WHERE id = ?1", [file], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
+                .unwrap();
+            assert_eq!(found, (cursor, cursor), "file {file}");
+        }
     }
 
     #[test]

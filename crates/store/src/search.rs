@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use rusqlite::Connection;
 use watchbill_core::history::rows::Role;
 use watchbill_core::time::Timestamp;
 
 use crate::tables::{FileKey, SessionKey, at, time, uncount};
-use crate::text::find::{Finder, Mark};
+use crate::text::find::Finder;
 use crate::text::query::Terms;
 use crate::text::{snippet, tags};
 use crate::{Store, StoreError};
@@ -104,12 +106,39 @@ const MAX_SESSIONS_IN_QUERY: usize = 400;
 /// After so many milliseconds, a text has lost half of what its age can take from its score.
 const HALF_LIFE: f64 = 14.0 * 24.0 * 3_600_000.0;
 
+/// Says whether a search is still wanted: its client waits.
+pub type StillWanted = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// SQLite asks whether the search is still wanted after so many of its own operations, which take less than a millisecond.
+const OPERATIONS: i32 = 1_000;
+
 impl Store {
     /// Searches the stored texts.
     ///
     /// # Errors
     /// When the database cannot be read. No typed text is an error.
     pub fn search(&self, query: &Query) -> Result<SearchResult, StoreError> {
+        self.search_at_once(query)
+    }
+
+    /// The same, as long as it is wanted.
+    ///
+    /// # Errors
+    /// When it is wanted no more, or the database cannot be read.
+    pub fn search_while(&mut self, query: &Query, wanted: &StillWanted) -> Result<SearchResult, StoreError> {
+        let wanted = AssertUnwindSafe(Arc::clone(wanted));
+        let is_over = move || {
+            let wanted = &wanted;
+            !wanted()
+        };
+        let set = self.sql.progress_handler(OPERATIONS, Some(is_over));
+        set.map_err(|error| self.map_error(&error))?;
+        let found = self.search_at_once(query);
+        let unset = self.sql.progress_handler(0, None::<fn() -> bool>);
+        unset.map_err(|error| self.map_error(&error)).and(found)
+    }
+
+    fn search_at_once(&self, query: &Query) -> Result<SearchResult, StoreError> {
         let terms = Terms::parse(&query.text, query.typing);
         // One read transaction: a writer may remove a text between finding it and showing it.
         let _moment = self.sql.unchecked_transaction().map_err(|e| self.map_error(&e))?;
@@ -238,10 +267,10 @@ fn oldest_text(sql: &Connection, since: Option<Timestamp>) -> rusqlite::Result<i
     Ok(if files < FILES { oldest.unwrap_or(i64::MAX) } else { 0 })
 }
 
-/// A candidate with its score.
+/// A candidate with its score. In place of the text, which may be long, it has the snippet.
 struct Found {
     candidate: Candidate,
-    marks: Vec<Mark>,
+    marks: Vec<Range<usize>>,
     score: f64,
 }
 
@@ -271,13 +300,15 @@ impl Ranking {
     }
 
     /// Takes a candidate; returns whether more are wanted.
-    fn add_candidate(&mut self, candidate: Candidate) -> bool {
+    fn add_candidate(&mut self, mut candidate: Candidate) -> bool {
         let mut hash = DefaultHasher::new();
         (&candidate.role, candidate.part, &candidate.text).hash(&mut hash);
         if self.seen.insert((candidate.at, hash.finish())) {
             self.newest = self.newest.max(candidate.at);
             let marks = self.finder.find(&candidate.text);
             let score = self.finder.weigh(&candidate.text, &marks) * weight_of(&candidate.role);
+            let (snippet, marks) = snippet::around(&candidate.text, &marks);
+            candidate.text = snippet;
             self.heap.push(Found { candidate, marks, score });
             if self.heap.len() == GROUP_SIZE {
                 self.rank();
@@ -325,7 +356,6 @@ fn weight_of(role: &str) -> f64 {
 /// Makes a hit of a ranked candidate.
 fn to_hit(sql: &Connection, found: Found) -> rusqlite::Result<Hit> {
     let Found { candidate, marks, score } = found;
-    let (snippet, marks) = snippet::around(&candidate.text, &marks);
     sql.prepare_cached(
         "SELECT s.session_id, s.chain_id, s.project, s.cwd, s.title, f.path, f.subagent
          FROM sessions s, files f WHERE s.id = ?1 AND f.id = ?2",
@@ -342,7 +372,7 @@ fn to_hit(sql: &Connection, found: Found) -> rusqlite::Result<Hit> {
             at: candidate.at,
             role: candidate.role,
             tool: candidate.tool,
-            snippet,
+            snippet: candidate.text,
             marks,
             offset: candidate.offset,
             score,

@@ -33,6 +33,7 @@ impl StoreError {
             return Self::Damaged { path, detail };
         }
         match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => Self::Unwanted,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path, held_by: None },
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path },

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, params};
 
 use crate::tables::SessionKey;
-use crate::text::{parts, tags};
+use crate::text::{letters, parts, tags};
 
 /// Texts that are stored and not indexed, in order of their ids and without a gap.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl CachedTexts {
             pieces.clear();
             parts::add(words, &mut pieces);
             let pieces = (!pieces.is_empty()).then_some(&*pieces);
-            insert.execute(params![text.id, words, pieces, tags])?;
+            insert.execute(params![text.id, letters::spelled_out(words), pieces, tags])?;
         }
         Ok(())
     }

@@ -23,12 +23,14 @@ export class HistorySearch {
 
   #host: Pick<Host, "search">;
   #wanted: Wanted = { query: { query: "" }, key: "", trouble: "" };
+  /** The key of the newest query that was sent. */
+  #asked = "";
 
   constructor(host: Pick<Host, "search">) {
     this.#host = host;
   }
 
-  /** Sends one query at a time. Of the words typed meanwhile, only the newest are sent next. */
+  /** Sends each query at once: the host ends the one before. Only the newest answer is shown. */
   async ask(text: string, now = Date.now()): Promise<void> {
     const typed = readTyped(text, now);
     const query = queryOf(typed, now, LIMIT);
@@ -43,19 +45,17 @@ export class HistorySearch {
       this.#show([], typed.trouble);
       return;
     }
-    if (this.busy) return;
+    const asked = this.#wanted;
+    if (this.busy && asked.key === this.#asked) return;
+    this.#asked = asked.key;
     this.busy = true;
-    let asked: Wanted | undefined;
-    while (asked?.key !== this.#wanted.key && this.#wanted.trouble === "" && isWorthAsking(this.#wanted.query.query)) {
-      asked = this.#wanted;
-      try {
-        const answer = await this.#host.search(asked.query);
-        if (asked.key === this.#wanted.key) this.#show(answer.hits, noteOn(answer));
-      } catch (error) {
-        if (asked.key === this.#wanted.key) this.#show([], reasonOf(error));
-      }
+    try {
+      const answer = await this.#host.search(asked.query);
+      if (asked.key === this.#wanted.key) this.#show(answer.hits, noteOn(answer));
+    } catch (error) {
+      if (asked.key === this.#wanted.key) this.#show([], reasonOf(error));
     }
-    this.busy = false;
+    if (asked.key === this.#asked) this.busy = false;
   }
 
   #show(hits: readonly Hit[], note: string): void {
@@ -73,7 +73,8 @@ function isWorthAsking(text: string): boolean {
 function noteOn(answer: SearchAnswer): string {
   switch (answer.index) {
     case "current":
-      return answer.hits.length === 0 ? "Nothing in the history has these words." : "";
+      if (answer.hits.length > 0) return "";
+      return `Nothing in the history has these words.${answer.cutBytes ? " The ends of long texts are not searched." : ""}`;
     case "behind":
       return "The history is still being read: more may be found in a moment.";
     case "absent":

@@ -21,18 +21,17 @@ function slowHost() {
 
 const turn = () => new Promise((done) => setTimeout(done));
 
-test("while an answer is on its way only the newest words wait, and an older answer is not shown", async () => {
+test("each query is sent at once, and an older answer is not shown", async () => {
   const host = slowHost();
   const search = new HistorySearch(host);
-  const done = search.ask("pa");
-  for (const text of ["pag", "page", "pager"]) void search.ask(text);
-  expect(host.asked.map(({ query }) => query)).toEqual(["pa"]);
+  const asked = ["pa", "pag", "pager", "pager"].map((text) => search.ask(text));
+  expect(host.asked.map(({ query }) => query)).toEqual(["pa", "pag", "pager"]);
   host.asked[0]!.give(answer("pa"));
+  host.asked[1]!.refuse({ code: "unreadable", message: "The search has ended early." });
   await turn();
-  expect(search.hits).toEqual([]);
-  expect(host.asked.map(({ query }) => query)).toEqual(["pa", "pager"]);
-  host.asked[1]!.give(answer("pager"));
-  await done;
+  expect([search.hits, search.note, search.busy]).toEqual([[], "", true]);
+  host.asked[2]!.give(answer("pager"));
+  await Promise.all(asked);
   expect(search.hits.map((hit) => hit.sessionId)).toEqual(["pager"]);
   expect(search.busy).toBe(false);
 });
@@ -109,5 +108,9 @@ test("a failure and an incomplete history are noted", async () => {
   const third = search.ask("three");
   host.asked[2]!.give(answer("three", { hits: [] }));
   await third;
-  expect(search.note).toContain("Nothing in the history");
+  expect(search.note).toBe("Nothing in the history has these words.");
+  const fourth = search.ask("four");
+  host.asked[3]!.give(answer("four", { hits: [], cutBytes: 9 }));
+  await fourth;
+  expect(search.note).toContain("The ends of long texts are not searched");
 });

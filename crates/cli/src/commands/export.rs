@@ -26,9 +26,10 @@ pub fn export(
     output: Option<PathBuf>,
 ) -> anyhow::Result<()> {
     let engine = engine(global, Outlook::LIVE)?;
-    let plan = engine.timeline_plan(&gate(global)?, session)?;
+    let gate = gate(global)?;
+    let plan = engine.timeline_plan(&gate, session)?;
     let timeline = TimelineReader::default().read(engine.fs(), &plan, ItemRange::whole())?;
-    let chain = engine.chain(session)?;
+    let chain = engine.gated_chain(&gate, session)?;
     let rows = engine.current(true);
     let head = rows.rows.iter().find(|row| row.id.as_str() == chain.head).map(Published::session);
     let export = without_private(ExportChain {

@@ -1,6 +1,7 @@
 //! `search`, `index`, `stats` and `forget`: commands about the stored history.
 
 use std::io::{BufRead, IsTerminal, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
@@ -13,7 +14,7 @@ use watchbill_engine::index::{self, Indexed, Options};
 use watchbill_engine::socket::access::{AccessError, EngineAccess};
 use watchbill_engine::socket::client::Client;
 use watchbill_history::HistoryState;
-use watchbill_history::query::search::Searcher;
+use watchbill_history::query::search::{Searcher, StillWanted};
 use watchbill_history::query::{self, StatsBy};
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::search::{IndexState, SearchAnswer, SearchQuery};
@@ -66,7 +67,8 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
         searcher.reach().set(HistoryState::Current);
     }
     let fs = with_archive(real_sources(), &settings).fs;
-    let answer = searcher.search(&*fs, &settings.history, &query)?;
+    // This process ends with its user.
+    let answer = searcher.search(&*fs, &settings.history, &query, &(Arc::new(|| true) as StillWanted))?;
     match brought_up {
         Ok(_) => {}
         Err(error) if answer.index == IndexState::Absent => return Err(error),

@@ -3,6 +3,8 @@
 //! A running Watchbill answers where it can. Otherwise this process reads the agent's files and the store itself, for each
 //! question anew: an agent asks a few times a day.
 
+use std::sync::Arc;
+
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::engine::{Engine, Outlook};
@@ -13,7 +15,7 @@ use watchbill_engine::single_look::{look, look_at_recent};
 use watchbill_engine::socket::access::{AccessError, EngineAccess};
 use watchbill_engine::socket::client::Client;
 use watchbill_history::query::Gate;
-use watchbill_history::query::search::Searcher;
+use watchbill_history::query::search::{Searcher, StillWanted};
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_mcp::source::Records;
 use watchbill_protocol::chain::WorkChain;
@@ -98,7 +100,8 @@ impl Records for History {
             return Ok(answer);
         }
         let fs = with_archive(real_sources(), &settings).fs;
-        self.searcher.search(&*fs, &settings.history, query).map_err(|error| error.to_string())
+        let wanted: StillWanted = Arc::new(|| true);
+        self.searcher.search(&*fs, &settings.history, query, &wanted).map_err(|error| error.to_string())
     }
 
     fn timeline(&mut self, session: &str, from: Option<u64>, limit: u64) -> Result<Timeline, String> {
@@ -117,8 +120,7 @@ impl Records for History {
         let gate = gate(&settings)?;
         let engine = Self::everything(&settings);
         let id = shown(&engine, &gate, session)?;
-        let mut chain = engine.chain(session).map_err(|error| error.to_string())?;
-        chain.segments.retain(|segment| !engine.hides(&gate, &segment.session_id));
+        let chain = engine.gated_chain(&gate, &id).map_err(|error| error.to_string())?;
         let row = snapshot(&engine.current(true)).sessions.into_iter().find(|row| row.session_id == id);
         Ok((row, chain))
     }

@@ -7,6 +7,7 @@ use watchbill_protocol::doctor::{Doctor, HookSettings, HooksHealth, WatchMode};
 use watchbill_protocol::store::StoreHealth;
 
 use super::hooks::Advice;
+use super::search::cut_words;
 use super::{local_date_time, plural, size};
 use crate::terminal_text::{Paint, Tone, one_line};
 
@@ -102,6 +103,9 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     };
     let (sessions, texts) = (plural(count(health.sessions), "session"), plural(count(health.texts), "text"));
     out.push_str(&format!("  {sessions} and {texts} in {}, schema {schema}\n", size(health.bytes)));
+    if let Some(cut) = health.cut_bytes {
+        out.push_str(&format!("  {}\n", cut_words(cut)));
+    }
     out.push_str(&match health.files_behind {
         0 => match health.files_left_out {
             0 => "  everything that is there is stored\n".to_owned(),

@@ -2,7 +2,7 @@
 
 use watchbill_protocol::search::{Hit, IndexState, SearchAnswer};
 
-use super::{local_date_time, short};
+use super::{local_date_time, short, size};
 use crate::terminal_text::{Paint, Tone, cut, fit, one_line, wrap, wrap_all};
 
 /// The most lines of a snippet.
@@ -25,6 +25,9 @@ pub fn render(answer: &SearchAnswer, width: usize, paint: Paint) -> String {
             _ => "Nothing found.",
         };
         out.push_str(&wrap_all(words, width, None, paint));
+        if let Some(cut) = answer.cut_bytes {
+            out.push_str(&wrap_all(&cut_words(cut), width, Some(Tone::Dim), paint));
+        }
     } else if answer.more {
         let words = "There is more; see --limit, --project, --since and --role.";
         out.push_str(&wrap_all(words, width, Some(Tone::Dim), paint));
@@ -34,6 +37,14 @@ pub fn render(answer: &SearchAnswer, width: usize, paint: Paint) -> String {
         out.push_str(&wrap_all(words, width, Some(Tone::Dim), paint));
     }
     out
+}
+
+/// What no search finds, because texts were cut.
+pub fn cut_words(bytes: u64) -> String {
+    format!(
+        "{} at the ends of long texts cannot be searched: those of tools are cut by `store.cut`, others at 1 MiB",
+        size(bytes)
+    )
 }
 
 /// The least room for speaker and place after id and time.
@@ -149,6 +160,7 @@ mod tests {
             hits: vec![hit(&[("one two three four five six seven eight nine", false)])],
             more: true,
             index: IndexState::Behind,
+            cut_bytes: None,
             took_ms: 0.0,
         };
         let text = render(&answer, 40, Paint(false));

@@ -118,6 +118,34 @@ fn show_and_export_leave_out_what_is_excluded_private_or_forgotten() {
     assert!(service.home.out(&["show", FORGOTTEN]).contains("G0NEWORD"), "it is remembered again");
 }
 
+/// The sessions of one chain: a forgotten one, one that may be seen, and one in an excluded folder.
+const SEEN: &str = "ffffffff-0000-4000-8000-000000000006";
+
+#[test]
+fn a_chain_names_no_session_that_is_excluded_or_forgotten() {
+    let service = service();
+    let goes_on = |from: &str, to: &str| json!({ "type": "continued-in", "sessionId": from, "continuedInSessionId": to });
+    let claude = service.home.claude();
+    transcript(&claude, FORGOTTEN, &[goes_on(FORGOTTEN, SEEN)]);
+    transcript(&claude, SEEN, &[record(SEEN, 1, "user", &json!("openly")), goes_on(SEEN, INSIDE)]);
+    let chain = format!("/api/sessions/{SEEN}/chain");
+    crate::forget::until("the chain to be known", || {
+        service.home.out(&["chain", SEEN]).matches(" → ").count() == 2 && service.get(&chain).status == 200
+    });
+    let said = service.get(&chain).body;
+    assert!(said.contains(&format!("\"head\":\"{SEEN}\"")), "{said}");
+    is_clean("the chain", &said);
+    for path in ["/api/sessions?all=true", &format!("/api/sessions/{SEEN}")] {
+        let said = service.get(path).body;
+        assert!(said.contains(SEEN), "{said}");
+        is_clean(path, &said);
+    }
+    is_clean("an export", &service.home.out(&["export", SEEN, "--format", "json"]));
+    let (described, failed) = Agent::of(&service.home).tool("describe_session", json!({"session": SEEN}));
+    assert!(!failed && described.contains("segment 0"), "{described}");
+    is_clean("a description", &described);
+}
+
 #[test]
 fn http_leaves_out_what_is_excluded_private_or_forgotten() {
     let service = service();

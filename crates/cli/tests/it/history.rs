@@ -35,7 +35,7 @@ fn with_sessions() -> Home {
 }
 
 /// The sessions of the hits.
-fn found(home: &Home, words: &[&str]) -> Vec<String> {
+pub fn found(home: &Home, words: &[&str]) -> Vec<String> {
     let answer = home.json(&[&["search", "--json"], words].concat());
     let hits = answer["hits"].as_array().unwrap();
     hits.iter().map(|hit| hit["sessionId"].as_str().unwrap().to_owned()).collect()

@@ -45,6 +45,7 @@ mod prompts;
 mod real_files;
 mod roster_at;
 #[cfg(target_os = "linux")]
+mod search;
 mod service;
 mod settings;
 #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::forget::until;
 use crate::own::Place;
-use crate::tree::transcript;
+use crate::tree::{append, transcript};
 
 pub const EARLIER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 
@@ -73,6 +73,34 @@ fn another_agent_goes_on_and_is_told_what_was_said() {
     assert!(String::from_utf8_lossy(&log).contains("The build was mended."), "the agent got the block");
     let refused = place.say(&["resume", EARLIER, "--agent", "claude"]);
     assert_eq!(refused.code, 2, "a change of the agent needs a prompt: {}", refused.err);
+}
+
+#[test]
+fn a_session_that_was_moved_goes_on_in_the_folder_where_the_agent_has_its_file() {
+    let moves = [
+        ("elsewhere", "relocated", "relocatedCwd"),
+        ("work/.claude/worktrees/a", "worktree-state", "worktreeSession"),
+        ("trees/a", "worktree-state", "worktreeSession"),
+    ];
+    for (folder, kind, field) in moves {
+        let place = Place::new();
+        let moved = place.home.path().join(folder);
+        std::fs::create_dir_all(&moved).unwrap();
+        let slug = |path: &std::path::Path| path.to_str().unwrap().replace(['/', '.', '_'], "-");
+        let prompt = json!({ "type": "user", "uuid": "11111111-0000-4000-8000-000000000001", "sessionId": EARLIER,
+            "timestamp": "2026-11-20T15:00:01.000Z", "cwd": place.work(), "message": { "role": "user", "content": "go" } });
+        let mut record = json!({ "type": kind, "sessionId": EARLIER });
+        record[field] = match kind {
+            "relocated" => json!(moved),
+            _ => json!({ "worktreePath": moved, "worktreeBranch": "a", "originalCwd": place.work() }),
+        };
+        let path = format!("projects/{}/{EARLIER}.jsonl", slug(&place.work()));
+        append(&place.home.claude(), std::path::Path::new(&path), &format!("{prompt}\n{record}\n"));
+        assert_eq!(place.rows()[0]["cwd"], json!(moved), "{folder}");
+        let row = place.json(&["resume", EARLIER, "--any-branch", "--json"]);
+        place.say(&["prompt", row["ownId"].as_str().unwrap(), "--wait", "echo on"]);
+        assert!(place.noted("starts").concat().contains(EARLIER), "{folder}: it starts where its file is");
+    }
 }
 
 #[test]

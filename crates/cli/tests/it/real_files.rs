@@ -79,6 +79,36 @@ fn requests_of_a_subagent_without_a_main_file_keep_their_folder() {
 }
 
 #[test]
+fn a_worker_that_copies_the_session_adds_only_its_own_tokens() {
+    let home = Home::empty();
+    let own = [prompt("mend it"), said("1", "mended"), prompt("and test it"), said("2", "tested")];
+    let main = lines(ID, &own);
+    transcript(&home.claude(), ID, &main);
+    // Copies keep their ids, or get new ones. Their requests are the same.
+    let renamed = main.iter().map(|line| {
+        let mut line = line.clone();
+        line["uuid"] = json!(line["uuid"].as_str().unwrap().replacen('1', "2", 1));
+        line
+    });
+    let workers = [
+        ("aside_question-0a1b2c", main.clone()),
+        ("aside_question-3d4e5f", renamed.clone().collect()),
+        ("acompact-6a7b8c", renamed.collect()),
+    ];
+    for (requests, (agent, copies)) in (3..).zip(workers) {
+        let question = [prompt("what was it?"), said(&requests.to_string(), "a typo")];
+        let end = (requests * 2..).zip(&question).map(|(n, fields)| record(ID, n, fields));
+        let mut worker: Vec<Value> = copies.into_iter().chain(end).collect();
+        worker.iter_mut().for_each(|line| line["isSidechain"] = json!(true));
+        let path = format!("projects/-home-dev-x/{ID}/subagents/agent-{agent}.jsonl");
+        append(&home.claude(), Path::new(&path), &text_of(&worker));
+        let rows = roster(&home);
+        let tokens = (&rows[0]["tokens"]["input"], &rows[0]["tokens"]["output"]);
+        assert_eq!((rows.len(), tokens), (1, (&json!(requests), &json!(requests * 7))), "{agent}");
+    }
+}
+
+#[test]
 fn only_what_a_person_sent_counts_as_a_prompt() {
     let home = Home::empty();
     let notice =

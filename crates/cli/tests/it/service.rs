@@ -89,6 +89,11 @@ impl Service {
         Answer::read(&text).status
     }
 
+    /// The id of its process.
+    pub fn pid(&self) -> u32 {
+        self.program.id()
+    }
+
     pub fn get(&self, path: &str) -> Answer {
         self.raw(&[&format!("GET {path} HTTP/1.1"), &self.host(), &self.bearer()])
     }

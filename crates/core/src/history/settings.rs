@@ -26,7 +26,7 @@ pub struct HistorySettings {
 impl Default for HistorySettings {
     fn default() -> Self {
         Self {
-            words: 64 * 1024,
+            words: 1 << 20,
             cut: 4_000,
             input: 1_000,
             response: 2_000,

@@ -40,6 +40,7 @@ use crate::mute::MuteFile;
 use crate::publish::{AlertSink, RosterSink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
 use crate::socket::access::{AccessError, CommandId, EngineAccess};
+use watchbill_history::query::search::StillWanted;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
 use watchbill_history::{HistoryProgress, SharedStore};
@@ -267,7 +268,11 @@ impl Handle {
         Ok(resume_command(agent, &session, cwd.as_deref()))
     }
 
-    fn session_location(&self, session: &str) -> Result<SessionLocation, ApiError> {
+    /// The process, the terminal and the folder of a session: the one in which the agent finds its file.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn session_location(&self, session: &str) -> Result<SessionLocation, ApiError> {
         let session = session.to_owned();
         self.ask_loop(move |engine, _| engine.session_location(&session))?
     }
@@ -329,7 +334,20 @@ impl Handle {
     /// # Errors
     /// When a filter makes no sense, or the store cannot be read.
     pub fn search(&self, asked: &SearchQuery) -> Result<SearchAnswer, ApiError> {
-        let answer = self.searcher.search(&*self.fs, &self.settings().history, asked);
+        self.search_while(asked, || true)
+    }
+
+    /// The same, as long as it is `wanted`. Any number of searches run beside each other.
+    ///
+    /// # Errors
+    /// As above, and when it is wanted no more.
+    pub fn search_while(
+        &self,
+        asked: &SearchQuery,
+        wanted: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<SearchAnswer, ApiError> {
+        let wanted: StillWanted = Arc::new(wanted);
+        let answer = self.searcher.search(&*self.fs, &self.settings().history, asked, &wanted);
         if self.searcher.take_damage_met() {
             let _ = self.inbox.send(Message::IndexDamaged);
         }

@@ -224,7 +224,7 @@ impl<'s> Connection<'s> {
             Request::Roster { all } => self.reply(&id, EngineAccess::roster(&mut engine, all)),
             Request::Why { session } => self.reply(&id, EngineAccess::why(&mut engine, &session)),
             Request::Chain { session } => self.reply(&id, EngineAccess::chain(&mut engine, &session)),
-            Request::Search { query } => self.reply(&id, EngineAccess::search(&mut engine, &query)),
+            Request::Search { query } => self.reply(&id, engine.search_for(&query, &self.writer)),
             Request::Subscribe { all } => self.subscribe(&id, all),
             Request::FollowCommands => self.follow_commands(&id),
             Request::Command { command } => {

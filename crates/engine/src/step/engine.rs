@@ -374,6 +374,14 @@ impl Engine {
         questions::chain(&self.rooms, asked)
     }
 
+    /// The work chain of a session without the sessions that may not leave Watchbill.
+    ///
+    /// # Errors
+    /// When no session matches, or it may not leave.
+    pub fn gated_chain(&self, gate: &Gate, asked: &str) -> Result<WorkChain, ApiError> {
+        questions::gated_chain(&self.rooms, gate, asked)
+    }
+
     /// The sources of the timeline of a session's chain.
     ///
     /// # Errors

@@ -146,6 +146,24 @@ pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
     })
 }
 
+/// The work chain of a session without the sessions that may not leave Watchbill.
+///
+/// # Errors
+/// When no session matches, or it may not leave.
+pub(super) fn gated_chain(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<WorkChain, ApiError> {
+    let id = shown(rooms, gate, asked)?;
+    let mut chain = chain(rooms, id.as_str())?;
+    let is_shown = |session: &str| !hides(rooms, gate, &SessionId::new(session));
+    chain.segments.retain(|segment| is_shown(&segment.session_id));
+    chain.segments.iter_mut().zip(0..).for_each(|(segment, index)| segment.index = index);
+    chain.links.retain(|link| is_shown(&link.from) && is_shown(&link.to));
+    if !is_shown(&chain.head) {
+        let last = chain.segments.last().map(|segment| segment.session_id.clone());
+        chain.head = last.unwrap_or_else(|| id.to_string());
+    }
+    Ok(chain)
+}
+
 /// The sources of the timeline of a session's chain.
 ///
 /// # Errors

@@ -67,6 +67,7 @@ fn examine(
         writer_pid: watchbill_store::last_writer(data_dir).filter(|pid| runs(*pid)),
         sessions: totals.sessions,
         texts: totals.texts,
+        cut_bytes: Some(totals.cut_bytes).filter(|cut| *cut > 0),
         files_behind: lag.files,
         bytes_behind: lag.bytes,
         files_left_out: lag.left_out,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use watchbill_core::history::HistorySettings;
@@ -13,6 +13,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::search::{Hit, IndexState, SearchAnswer, SearchQuery, SnippetPart};
 use watchbill_settings::Settings;
+pub use watchbill_store::search::StillWanted;
 use watchbill_store::search::{Hit as StoredHit, Query};
 use watchbill_store::tables::SessionKey;
 use watchbill_store::tables::texts::Role;
@@ -28,7 +29,7 @@ use crate::history_progress::{HistoryProgress, HistoryState};
 const DEFAULT_LIMIT: u32 = 20;
 /// Most hits of one answer.
 const MAX_LIMIT: u32 = 1000;
-/// Longest text of a search, in bytes and in words. Each word is a lookup, and one search keeps the next one waiting.
+/// Longest text of a search, in bytes and in words. Each word is a lookup.
 const MAX_QUERY_BYTES: usize = 4096;
 const MAX_QUERY_WORDS: usize = 64;
 /// How long the state of the index is taken for unchanged, in milliseconds.
@@ -38,16 +39,12 @@ const STATE_MAX_AGE_MS: u128 = 10_000;
 pub struct Searcher {
     data_dir: Option<PathBuf>,
     roots: Vec<PathBuf>,
-    kept: Mutex<SearchCache>,
+    /// A connection that no search uses now.
+    kept: Mutex<Option<Store>>,
+    /// When all transcripts were last compared with the store, and the result.
+    last_comparison: Mutex<Option<(Instant, IndexState)>>,
     damaged: AtomicBool,
     reach: Arc<HistoryProgress>,
-}
-
-#[derive(Default)]
-struct SearchCache {
-    store: Option<Store>,
-    /// When all transcripts were last compared with the store, and the result.
-    last_comparison: Option<(Instant, IndexState)>,
 }
 
 impl Searcher {
@@ -57,6 +54,7 @@ impl Searcher {
             data_dir: settings.data_dir.clone(),
             roots: settings.stored_roots(),
             kept: Mutex::default(),
+            last_comparison: Mutex::default(),
             damaged: AtomicBool::new(false),
             reach: Arc::default(),
         }
@@ -67,16 +65,17 @@ impl Searcher {
         &self.reach
     }
 
-    /// Answers a question. No typed text is an error, and an empty store gives an answer. `history` has the current
-    /// rules.
+    /// Answers a question, as long as it is `wanted`. No typed text is an error, and an empty store gives an answer.
+    /// `history` has the current rules.
     ///
     /// # Errors
-    /// When a filter makes no sense, or the store cannot be read.
+    /// When a filter makes no sense, the question is wanted no more, or the store cannot be read.
     pub fn search(
         &self,
         fs: &dyn Fs,
         history: &HistorySettings,
         asked: &SearchQuery,
+        wanted: &StillWanted,
     ) -> Result<SearchAnswer, ApiError> {
         let words = asked.query.split_whitespace().count();
         if asked.query.len() > MAX_QUERY_BYTES || words > MAX_QUERY_WORDS {
@@ -88,13 +87,14 @@ impl Searcher {
         }
         let data_dir = self.data_dir()?;
         let reached = self.reach.get();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
-        let found = match kept.store.take().filter(Store::is_in_place) {
+        // No search waits for another: one that begins meanwhile opens a connection of its own.
+        let kept = lock(&self.kept).take().filter(Store::is_in_place);
+        let found = match kept {
             Some(store) => Ok(store),
             None => Store::open(data_dir, OpenMode::Read),
         }
-        .and_then(|store| Ok((find(&store, asked)?, store)));
+        .and_then(|mut store| Ok((find(&mut store, asked, wanted)?, store)));
         let (found, store) = match found {
             Ok(found) => found,
             Err(StoreError::Absent { .. }) => return Ok(empty_answer(asked)),
@@ -109,10 +109,15 @@ impl Searcher {
         let index = match reached {
             HistoryState::Current => IndexState::Current,
             HistoryState::Behind => IndexState::Behind,
-            HistoryState::Unknown => kept.state(&store, fs, &self.roots, history)?,
+            HistoryState::Unknown => self.state(&store, fs, history)?,
         };
-        kept.store = Some(store);
-        Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, took_ms })
+        let cut_bytes = match hits.is_empty() {
+            true => store.text_counts().map_err(|error| store_api_error(&error))?.1,
+            false => 0,
+        };
+        *lock(&self.kept) = Some(store);
+        let cut_bytes = Some(cut_bytes).filter(|cut| *cut > 0);
+        Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, cut_bytes, took_ms })
     }
 
     /// Whether a search has met damage in the index since the last call.
@@ -128,28 +133,25 @@ impl Searcher {
             )
         })
     }
-}
 
-impl SearchCache {
     /// Whether all transcripts are stored, if this process does not keep the history. Comparing all of them takes
     /// longer than a search, so it is not done for each keystroke.
-    fn state(
-        &mut self,
-        store: &Store,
-        fs: &dyn Fs,
-        roots: &[PathBuf],
-        history: &HistorySettings,
-    ) -> Result<IndexState, ApiError> {
-        if let Some((at, state)) = self.last_comparison
+    fn state(&self, store: &Store, fs: &dyn Fs, history: &HistorySettings) -> Result<IndexState, ApiError> {
+        if let Some((at, state)) = *lock(&self.last_comparison)
             && at.elapsed().as_millis() < STATE_MAX_AGE_MS
         {
             return Ok(state);
         }
-        let behind = lag(store, fs, roots, history).map_err(|error| store_api_error(&error))?;
+        let behind = lag(store, fs, &self.roots, history).map_err(|error| store_api_error(&error))?;
         let state = if behind.files == 0 { IndexState::Current } else { IndexState::Behind };
-        self.last_comparison = Some((Instant::now(), state));
+        *lock(&self.last_comparison) = Some((Instant::now(), state));
         Ok(state)
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No code panics while it holds such a lock.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn empty_answer(asked: &SearchQuery) -> SearchAnswer {
@@ -158,6 +160,7 @@ fn empty_answer(asked: &SearchQuery) -> SearchAnswer {
         hits: Vec::new(),
         more: false,
         index: IndexState::Absent,
+        cut_bytes: None,
         took_ms: 0.0,
     }
 }
@@ -165,7 +168,7 @@ fn empty_answer(asked: &SearchQuery) -> SearchAnswer {
 /// The hits and whether there are more, or the fault of the question.
 type FindResult = Result<(Vec<Hit>, bool), ApiError>;
 
-fn find(store: &Store, asked: &SearchQuery) -> Result<FindResult, StoreError> {
+fn find(store: &mut Store, asked: &SearchQuery, wanted: &StillWanted) -> Result<FindResult, StoreError> {
     let sessions = match sessions(store, asked)? {
         Ok(sessions) => sessions,
         Err(wrong) => return Ok(Err(wrong)),
@@ -174,7 +177,7 @@ fn find(store: &Store, asked: &SearchQuery) -> Result<FindResult, StoreError> {
         Ok(query) => query,
         Err(wrong) => return Ok(Err(wrong)),
     };
-    let answer = store.search(&query)?;
+    let answer = store.search_while(&query, wanted)?;
     let mut places: HashMap<String, String> = HashMap::new();
     let mut hits = Vec::with_capacity(answer.hits.len());
     for found in answer.hits {

@@ -135,6 +135,12 @@ impl Writer {
         stream.flush()
     }
 
+    /// Says whether the other end is still there, without waiting. Only Unix tells.
+    pub fn other_end(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let stream = Arc::clone(&self.stream);
+        move || is_open(&stream)
+    }
+
     /// Whether both write to the same connection.
     pub fn is_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.stream, &other.stream)
@@ -151,4 +157,19 @@ impl Writer {
             let _ = rustix::net::shutdown(socket.as_fd(), rustix::net::Shutdown::Both);
         }
     }
+}
+
+#[cfg(unix)]
+fn is_open(stream: &Stream) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let Stream::UdSocket(stream) = stream;
+    // The system reports a hang-up without being asked for it.
+    let mut looked = [PollFd::new(stream, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut looked, Some(&now)).is_err() || !looked[0].revents().contains(PollFlags::HUP)
+}
+
+#[cfg(not(unix))]
+fn is_open(_: &Stream) -> bool {
+    true
 }

@@ -310,6 +310,7 @@ fn a_search_answer() {
         }],
         more: false,
         index: IndexState::Current,
+        cut_bytes: None,
         took_ms: 1.25,
     });
 }

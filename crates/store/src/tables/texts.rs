@@ -43,6 +43,22 @@ CREATE TRIGGER texts_removed BEFORE DELETE ON texts BEGIN
 END;
 ";
 
+pub(crate) const V12: &str = "
+-- The index sees some letters spelled out, such as ß as ss. (index_words is a function of this program.)
+DROP VIEW texts_indexed;
+CREATE VIEW texts_indexed AS
+    SELECT id, index_words(text) AS text, index_parts(text) AS parts, index_tags(session, role, tool) AS tags FROM texts;
+DROP TRIGGER texts_removed;
+CREATE TRIGGER texts_removed BEFORE DELETE ON texts BEGIN
+    INSERT INTO texts_fts (texts_fts, rowid, text, parts, tags) VALUES
+        ('delete', old.id, index_words(old.text), index_parts(old.text), index_tags(old.session, old.role, old.tool));
+END;
+-- Prompts and answers were cut at 64 KiB. Files that hold one of that length are read again.
+UPDATE files SET size = 0, mtime = 0, cursor = 0, head = 0, window = 0, dev = 0, inode = 0 WHERE id IN (
+    SELECT file FROM texts WHERE role NOT IN ('thinking', 'tool_input', 'tool_result') AND octet_length(text) > 60000
+);
+";
+
 /// A text as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredText {

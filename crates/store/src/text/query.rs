@@ -1,7 +1,7 @@
 //! The user's search text as a query of the index. Everything typed is text. Only quotes around a phrase and a star
 //! at the end of a word are syntax.
 
-use super::{parts, tags};
+use super::{letters, parts, tags};
 
 /// One term that a text must contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Term {
 
 /// A phrase in quotes, where only the quote itself would be syntax.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace(['"', '\0'], " "))
+    format!("\"{}\"", letters::spelled_out(text).replace(['"', '\0'], " "))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_normalization::char::decompose_canonical;
 
-use super::parts;
+use super::{letters, parts};
 
 /// The positions of the words of one text. The lists are reused for the next text, to keep their memory.
 #[derive(Debug, Default)]
@@ -213,7 +213,12 @@ pub(crate) fn matches_word(word: &str, folded_word: &str, prefix: bool) -> bool 
 }
 
 fn folded(c: char) -> impl Iterator<Item = char> {
-    c.to_lowercase().map(without_accents).filter(|c| !matches!(u32::from(*c), 0x300..=0x36F))
+    let folded = c.to_lowercase().flat_map(|c| {
+        let spelled = letters::spelled(c);
+        let other = spelled.is_none().then(|| without_accents(c));
+        spelled.unwrap_or_default().chars().chain(other)
+    });
+    folded.filter(|c| !matches!(u32::from(*c), 0x300..=0x36F))
 }
 
 /// A Latin letter without its accents, as in the index. Any other letter stays unchanged.
@@ -271,7 +276,10 @@ mod tests {
         let latin = ('\u{c0}'..='\u{24f}').chain('\u{1e00}'..='\u{1eff}').filter(|c| c.is_alphabetic());
         for c in latin.clone() {
             index
-                .execute("INSERT INTO letters (rowid, word) VALUES (?, ?)", (u32::from(c), format!("a{c}b")))
+                .execute(
+                    "INSERT INTO letters (rowid, word) VALUES (?, ?)",
+                    (u32::from(c), letters::spelled_out(&format!("a{c}b"))),
+                )
                 .expect("inserted");
         }
         let mut others = String::new();

@@ -23,6 +23,10 @@ more: boolean,
  */
 index: IndexState, 
 /**
+ * Bytes at the ends of long texts that are not stored. Only if nothing was found, and there are such bytes.
+ */
+cutBytes?: number, 
+/**
  * Milliseconds that the search took, without bringing the store up to date.
  */
 tookMs: number, };

@@ -35,6 +35,10 @@ sessions: number,
  */
 texts: number, 
 /**
+ * Bytes at the ends of long texts that are not stored, so that no search finds them. Absent if there are none.
+ */
+cutBytes?: number, 
+/**
  * Transcript files that have not been read to their end.
  */
 filesBehind: number, 

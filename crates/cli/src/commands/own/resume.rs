@@ -7,6 +7,7 @@ use watchbill_agents::{Agent, traits};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::start::{resume as start_again, start};
 use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::engine::Outlook;
 use watchbill_engine::worktree;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::{OwnKind, OwnResume, OwnSpec};
@@ -49,7 +50,7 @@ pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
     let of_kind = earlier.as_ref().filter(|folder| folder.spec().is_ok_and(|spec| spec.kind == kind));
     let spec = match of_kind.filter(|_| !wanted.fork) {
         Some(folder) => folder.spec()?,
-        None => new_spec(&row, earlier.as_ref(), wanted.fork, kind)?,
+        None => new_spec(global, &row, earlier.as_ref(), wanted.fork, kind)?,
     };
     ensure!(
         Path::new(&spec.cwd).is_dir(),
@@ -72,6 +73,7 @@ pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
 /// A start that goes on with a session under a new id of its own. It has no permissions but those of the agent's settings: a resume
 /// brings no mode back.
 fn new_spec(
+    global: &Global,
     row: &TrackedSession,
     earlier: Option<&Folder>,
     fork: bool,
@@ -86,7 +88,10 @@ fn new_spec(
         let folder = earlier.context("its agent's id of the session is not known")?;
         agents_id(folder)?.context("the session has not begun: there is nothing to go on with")?
     };
-    let cwd = worktree::resume_folder(row).context("the folder of the session is not known")?;
+    // The client may have moved the session. It finds the file from the folder in which the session began.
+    let engine = crate::commands::engine(global, Outlook::LIVE)?;
+    let found = engine.session_location(&row.session_id)?;
+    let cwd = found.cwd.context("the folder of the session is not known")?.to_string();
     Ok(OwnSpec {
         session: new_id(),
         agent: agent.into(),

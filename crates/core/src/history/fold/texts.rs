@@ -40,10 +40,16 @@ impl HistoryFold {
         }));
     }
 
+    /// The text of a message, up to the limit of words.
+    pub(super) fn words(&mut self, role: Role, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+        let text = full.words(step.settings.words);
+        let cut = beyond(step.settings.words, &text, || full.words(usize::MAX));
+        self.emit_text(role, None, Piece { text: &text, cut }, step);
+    }
+
     /// The summary of a compaction, or one for a user who was away.
     pub(super) fn summary(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
-        let text = full.words(step.settings.words);
-        self.emit_text(Role::Summary, None, whole(&text), step);
+        self.words(Role::Summary, full, step);
     }
 
     /// A slash command, a `!` line, or the output of one.
@@ -51,17 +57,21 @@ impl HistoryFold {
         if step.envelope.meta {
             return;
         }
-        let (typed, printed) = full.commands(step.settings.words);
+        let limit = step.settings.words;
+        let (typed, printed) = full.commands(limit);
+        let cut = beyond(limit, &full.words(limit), || full.words(usize::MAX));
         let (exclude, folder) = (&step.settings.exclude, self.folder.clone());
         if let Some(typed) = &typed {
             self.command_left_out = exclude.command_names_excluded(typed, folder.as_deref());
         }
-        for text in typed.iter().chain(&printed) {
+        let last = typed.iter().chain(&printed).count().saturating_sub(1);
+        for (n, text) in typed.iter().chain(&printed).enumerate() {
             let printed = || exclude.output_names_excluded(None, text, folder.as_deref());
             if self.command_left_out || printed() {
                 self.something_left_out = true;
             } else {
-                self.emit_text(Role::Command, None, whole(text), step);
+                let cut = if n == last { cut } else { 0 };
+                self.emit_text(Role::Command, None, Piece { text, cut }, step);
             }
         }
     }
@@ -72,6 +82,12 @@ impl HistoryFold {
             self.emit_text(Role::Title, None, whole(text), step);
         }
     }
+}
+
+/// How many bytes of a text are beyond the limit up to which it was read. `whole` reads all of it.
+pub(super) fn beyond<T: AsRef<str>>(limit: usize, text: &str, whole: impl FnOnce() -> T) -> u64 {
+    // A cut text may miss some bytes of its last character.
+    if text.len() + char::MAX.len_utf8() <= limit { 0 } else { (whole().as_ref().len() - text.len()) as u64 }
 }
 
 /// A text without a cut.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::texts::whole;
+use super::texts::beyond;
 use super::turn::{Turn, prompt_hash};
 use super::{HistoryFold, RecordContext};
 use crate::history::boilerplate::{without_quotes, without_reminders};
@@ -14,7 +14,7 @@ use crate::session::facts::first_line;
 use crate::session::id_set::text_hash;
 use crate::session::usage::RequestKey;
 use crate::time::Timestamp;
-use crate::transcript::full::Full;
+use crate::transcript::full::{Full, Piece};
 use crate::transcript::record::{Assistant, Prompt, PromptOrigin};
 
 impl HistoryFold {
@@ -24,31 +24,35 @@ impl HistoryFold {
         full: Full<'_, '_>,
         step: &mut RecordContext<'_, '_>,
     ) {
-        let text = full.prompt(prompt, step.settings.words);
+        let limit = step.settings.words;
+        let text = full.prompt(prompt, limit);
+        let cut = beyond(limit, &text, || full.prompt(prompt, usize::MAX));
         let origin = match prompt.origin {
             PromptOrigin::Human if full.is_typed() => BatchOrigin::Human,
             PromptOrigin::Human => BatchOrigin::Program,
             PromptOrigin::TaskNotification => BatchOrigin::TaskNotification,
             PromptOrigin::Peer => BatchOrigin::Peer,
         };
-        self.begin_prompt(&text, origin, full, step);
+        self.begin_prompt(Piece { text: &text, cut }, origin, full, step);
     }
 
     /// A prompt that the agent took into the running turn.
     pub(super) fn queued(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
-        let (text, origin) = full.queued_prompt(step.settings.words);
+        let limit = step.settings.words;
+        let (text, origin) = full.queued_prompt(limit);
+        let cut = beyond(limit, &text, || full.queued_prompt(usize::MAX).0);
         let origin = match origin {
             Some(PromptOrigin::TaskNotification) => BatchOrigin::TaskNotification,
             Some(PromptOrigin::Peer) => BatchOrigin::Peer,
             Some(PromptOrigin::Human) | None if full.is_typed() => BatchOrigin::Queued,
             Some(PromptOrigin::Human) | None => BatchOrigin::Program,
         };
-        self.begin_prompt(&text, origin, full, step);
+        self.begin_prompt(Piece { text: &text, cut }, origin, full, step);
     }
 
     fn begin_prompt(
         &mut self,
-        text: &str,
+        Piece { text, cut }: Piece<'_>,
         origin: BatchOrigin,
         full: Full<'_, '_>,
         step: &mut RecordContext<'_, '_>,
@@ -66,7 +70,7 @@ impl HistoryFold {
             self.begin(id, &public, origin, step);
             self.plan_carried_out(&public, full, step);
         }
-        self.emit_text(role, None, whole(&public), step);
+        self.emit_text(role, None, Piece { text: &public, cut }, step);
     }
 
     /// The id of a new prompt.
@@ -166,8 +170,7 @@ impl HistoryFold {
         if step.agent.is_none() {
             self.end(BatchStatus::Failed, step.at, Some(first_line(text)));
         }
-        let words = full.words(step.settings.words);
-        self.emit_text(Role::Notice, None, whole(&words), step);
+        self.words(Role::Notice, full, step);
     }
 
     /// Notes an event in the turn. A result never reopens a turn: its call was still open when the turn ended.

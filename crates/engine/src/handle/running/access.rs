@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::SessionCommand;
+use watchbill_platform::socket::Writer;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
@@ -35,6 +36,18 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const PROGRESS: Duration = Duration::from_millis(250);
 
 impl Handle {
+    /// Searches for a client of the socket, as long as it is there.
+    ///
+    /// # Errors
+    /// As [`Handle::search_while`].
+    pub(crate) fn search_for(
+        &self,
+        asked: &SearchQuery,
+        client: &Writer,
+    ) -> Result<SearchAnswer, AccessError> {
+        Ok(self.search_while(asked, client.other_end())?)
+    }
+
     fn broken(&self, error: ApiError) -> AccessError {
         if self.stopped()() { AccessError::Broken(error.message) } else { AccessError::Refused(error) }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use watchbill_core::history::Exclude;
 use watchbill_history::query::Gate;
+use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::request::Request;
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot, TrackedSession};
@@ -20,6 +21,15 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.shown(&gate, &session))?.map(|id| id.to_string())
     }
 
+    /// The work chain of a session without the sessions that may not leave Watchbill.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn gated_chain(&self, session: &str) -> Result<WorkChain, ApiError> {
+        let (gate, session) = (Gate::of(&self.settings())?, session.to_owned());
+        self.ask_loop(move |engine, _| engine.gated_chain(&gate, &session))?
+    }
+
     /// The roster without the sessions that may not leave Watchbill.
     ///
     /// # Errors
@@ -28,7 +38,7 @@ impl Handle {
         let gate = Gate::of(&self.settings())?;
         let hidden = self.hidden(&gate, roster.sessions.iter())?;
         roster.sessions.retain(|row| !hidden.contains(&row.session_id));
-        roster.sessions.iter_mut().for_each(|row| hide_request(row, gate.exclude()));
+        roster.sessions.iter_mut().for_each(|row| hide_content(row, gate.exclude(), &hidden));
         Ok(roster)
     }
 
@@ -45,13 +55,15 @@ impl Handle {
         let gate = Gate::of(&self.settings())?;
         let hidden = self.hidden(&gate, delta.upserts.iter().map(|upsert| &upsert.session))?;
         delta.upserts.retain(|upsert| !hidden.contains(&upsert.session.session_id));
-        delta.upserts.iter_mut().for_each(|upsert| hide_request(&mut upsert.session, gate.exclude()));
+        for upsert in &mut delta.upserts {
+            hide_content(&mut upsert.session, gate.exclude(), &hidden);
+        }
         // The follower may have a row from before the rules named it.
         delta.removals.extend(hidden);
         Ok(RosterMessage::Delta(delta))
     }
 
-    /// Those of the rows that may not leave.
+    /// Those of the rows, and of their successors, that may not leave.
     fn hidden<'r>(
         &self,
         gate: &Gate,
@@ -60,14 +72,20 @@ impl Handle {
         if gate.is_open() {
             return Ok(BTreeSet::new());
         }
-        let ids: Vec<String> = rows.map(|row| row.session_id.clone()).collect();
+        let named = rows.flat_map(|row| [Some(&row.session_id), row.superseded_by.as_ref()]).flatten();
+        let ids: BTreeSet<String> = named.cloned().collect();
+        if ids.is_empty() {
+            return Ok(ids);
+        }
         let gate = gate.clone();
         self.ask_loop(move |engine, _| ids.into_iter().filter(|id| engine.hides(&gate, id)).collect())
     }
 }
 
-/// Leaves out the content of a request that names an excluded path. The row still says that it waits.
-fn hide_request(row: &mut TrackedSession, exclude: &Exclude) {
+/// Leaves out the content of a request that names an excluded path, and a successor that may not leave. The row still says
+/// that it waits, or that its work goes on.
+fn hide_content(row: &mut TrackedSession, exclude: &Exclude, hidden: &BTreeSet<String>) {
+    row.superseded_by = row.superseded_by.take().filter(|successor| !hidden.contains(successor));
     let cwd = row.cwd.as_deref();
     let names =
         |request: &Request| exclude.call_names_excluded(&request.tool, &request.input.to_string(), cwd);

@@ -27,7 +27,7 @@ fn a_full_disk_is_reported_and_everything_is_stored_when_there_is_room_again() {
     fill(&ballast);
     // The write-ahead log has some free room of its own.
     for _ in 0..8 {
-        house.append_prompt(2, &"words that fill a disk ".repeat(10_000));
+        house.append_prompt(2, &"words that fill a disk ".repeat(2_900));
     }
     insta::assert_snapshot!("full_disk", house.until_store_problem());
     assert!(!house.send_hook_event(&"a long prompt ".repeat(10_000)), "there is no room for it");

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use proptest::prelude::*;
 use watchbill_watch::mem::MemFs;
 
 use watchbill_protocol::timeline::What;
@@ -29,6 +30,124 @@ fn an_emptied_transcript_has_an_empty_timeline_and_begins_anew() {
     assert_eq!(total(), 0);
     fs.append(&path, line("three").as_bytes());
     assert_eq!(total(), 1);
+}
+
+/// A record of a generated chain: its number is its id and its text.
+fn said(number: usize, seconds: i64) -> String {
+    let at = watchbill_core::time::Timestamp::from_millis(1_795_000_000_000 + seconds * 1_000);
+    format!(
+        r#"{{"type":"user","uuid":"{:08}-0000-4000-8000-000000000000","timestamp":"{at}","message":{{"content":"{number}"}}}}"#,
+        number
+    )
+}
+
+/// One session of a generated chain.
+#[derive(Debug, Clone)]
+struct Told {
+    /// How many records of the session before it are copied to its beginning.
+    copied: usize,
+    /// Seconds from the last record of the session before to its first one. Negative: the session before goes on.
+    pause: i64,
+    /// Seconds between its own records.
+    steps: Vec<i64>,
+    /// A compaction stands behind so many of its records; with 8 or more, there is none.
+    compacted: usize,
+}
+
+fn told() -> impl Strategy<Value = Told> {
+    let steps = proptest::collection::vec(0..90i64, 0..6);
+    (0..9usize, -120..90i64, steps, 0..12usize).prop_map(|(copied, pause, steps, compacted)| Told {
+        copied,
+        pause,
+        steps,
+        compacted,
+    })
+}
+
+/// Writes the chain. Returns its plan, and the time of each record by number.
+fn write_chain(fs: &MemFs, chain: &[Told]) -> (TimelinePlan, Vec<i64>) {
+    let (mut times, mut before): (Vec<i64>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut parts = Vec::new();
+    let mut began = 0;
+    for (n, told) in chain.iter().enumerate() {
+        let mut numbers: Vec<usize> = before.iter().copied().take(told.copied).collect();
+        let last = before.iter().map(|number| times[*number]).max().unwrap_or(0);
+        let mut at = (last + told.pause).max(began);
+        began = at + told.steps.first().copied().unwrap_or(0);
+        for step in &told.steps {
+            at += step;
+            numbers.push(times.len());
+            times.push(at);
+        }
+        let path = format!("/c/projects/p/{n}.jsonl");
+        let mut lines: Vec<String> = numbers.iter().map(|number| said(*number, times[*number])).collect();
+        let boundary =
+            r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto"}}"#;
+        if told.compacted < 8 {
+            lines.insert(told.compacted.min(lines.len()), boundary.to_owned());
+        }
+        write(fs, &path, &lines);
+        parts.push((SessionId::new(&format!("session{n}")), PathBuf::from(path), Some("clear")));
+        before = numbers;
+    }
+    (TimelinePlan { parts, ..plan(&[("session0", "")], &[]) }, times)
+}
+
+proptest! {
+    /// Along a chain with compactions, copied history and sessions that went on after their successor began.
+    #[test]
+    fn a_chain_is_shown_in_the_order_of_time_and_each_divider_ends_the_session_before_it(
+        chain in proptest::collection::vec(told(), 1..5)
+    ) {
+        let fs = MemFs::new();
+        let (plan, times) = write_chain(&fs, &chain);
+        let shown = TimelineReader::default().read(&fs, &plan, ItemRange::whole()).unwrap().items;
+        let number = |item: &TimelineItem| match &item.what {
+            What::Prompt { text, .. } => text.parse::<usize>().ok(),
+            _ => None,
+        };
+        let mut all: Vec<usize> = shown.iter().filter_map(number).collect();
+        let moments: Vec<i64> = all.iter().map(|number| times[*number]).collect();
+        let mut latest = 0;
+        for at in &moments {
+            prop_assert!(*at + 2 >= latest, "{moments:?} in {chain:?}");
+            latest = latest.max(*at);
+        }
+        all.sort_unstable();
+        prop_assert_eq!(all, (0..times.len()).collect::<Vec<_>>(), "each record once");
+        let mut session = shown.first().map(|item| item.session_id.clone());
+        let mut keys = std::collections::HashSet::new();
+        for item in &shown {
+            prop_assert!(keys.insert(&item.key), "{} twice", item.key);
+            prop_assert_eq!(Some(&item.session_id), session.as_ref(), "{:?} in {:?}", item, chain);
+            if let What::Continued { to, .. } = &item.what {
+                session = Some(to.clone());
+            }
+        }
+        for pair in shown.windows(2).filter(|pair| number(&pair[0]).is_none() && number(&pair[1]).is_some()) {
+            let is_divider = matches!(pair[0].what, What::Continued { .. });
+            prop_assert!(!is_divider || pair[0].at == pair[1].at, "{:?} in {:?}", pair, chain);
+        }
+    }
+}
+
+#[test]
+fn a_session_that_goes_on_after_its_successor_began_is_shown_in_two_parts() {
+    let fs = MemFs::new();
+    write(&fs, "/c/projects/p/a.jsonl", &[said(1, 0), said(2, 10), said(5, 900)]);
+    write(&fs, "/c/projects/p/b.jsonl", &[said(1, 0), said(2, 10), said(3, 100), said(4, 200)]);
+    let plan = plan(&[("a", "/c/projects/p/a.jsonl"), ("b", "/c/projects/p/b.jsonl")], &[]);
+    let items = TimelineReader::default().read(&fs, &plan, ItemRange::whole()).unwrap().items;
+    let shown = items.iter().map(|item| match &item.what {
+        What::Prompt { text, .. } => format!("{} {text}", item.session_id),
+        What::Continued { to, .. } => {
+            format!("{} goes on in {to} at {}", item.session_id, &item.at.as_deref().unwrap_or("?")[14..19])
+        }
+        other => panic!("{other:?}"),
+    });
+    let shown: Vec<String> = shown.collect();
+    let expected = ["a 1", "a 2", "a goes on in b at 08:20", "b 3", "b 4", "b goes on in a at 21:40", "a 5"];
+    assert_eq!(shown, expected);
 }
 
 const SESSION: &str = "/c/projects/p/s.jsonl";
