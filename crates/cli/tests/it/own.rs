@@ -87,14 +87,14 @@ impl Place {
         roster["sessions"].as_array().unwrap().clone()
     }
 
-    fn row(&self) -> Value {
+    pub fn row(&self) -> Value {
         let mut rows = self.rows();
         assert_eq!(rows.len(), 1, "one session has one row: {rows:#?}");
         rows.remove(0)
     }
 
     /// Starts a session in the background, and gives its id.
-    fn starts(&self, prompt: &str) -> String {
+    pub fn starts(&self, prompt: &str) -> String {
         let row = self.json(&["run", "--json", prompt]);
         row["ownId"].as_str().unwrap().to_owned()
     }
