@@ -35,9 +35,8 @@ pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
         Err(_) => found_row(global, &wanted.session)?,
     };
     // The host of an own session takes the answer itself.
-    if !row.as_ref().is_some_and(|row| row.own.as_deref() == Some("stream"))
-        && let Err(error) = client
-    {
+    let is_stream = row.as_ref().is_some_and(|row| row.own.as_deref() == Some("stream"));
+    if !is_stream && let Err(error) = client {
         return Err(error);
     }
     let session = row.as_ref().map_or_else(|| wanted.session.clone(), |row| row.session_id.clone());
