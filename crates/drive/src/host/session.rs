@@ -180,10 +180,13 @@ impl Session {
                     self.keep_words(&bytes);
                 }
                 self.append(direction, &bytes);
-                if is_cut && direction == Direction::Out {
-                    self.tell_cut(
-                        "a line of the agent of more than 8 MiB was cut: what it said there is missing",
-                    );
+                if is_cut {
+                    self.tell_cut(match direction {
+                        Direction::Err => {
+                            "a line of more than 64 KiB on the agent's standard error was cut: its end is missing"
+                        }
+                        _ => "a line of the agent of more than 8 MiB was cut: what it said there is missing",
+                    });
                 }
             }
             Input::Output(bytes, _share) => {
