@@ -273,6 +273,17 @@ fn a_watchbill_that_starts_later_finds_the_session_and_follows_it() {
 }
 
 #[test]
+fn the_roster_after_an_interrupt_no_longer_says_that_it_works() {
+    let place = Place::new();
+    let serve = Serve::of(&place.home);
+    let own = place.starts("slow work");
+    until("the turn to run", || place.row()["state"] == "working");
+    assert_eq!(place.say(&["interrupt", &own]).code, 0);
+    assert_eq!(place.row()["stateKind"], "interrupted");
+    drop(serve);
+}
+
+#[test]
 fn a_resume_is_refused_while_the_session_runs_and_a_fork_is_not() {
     let place = Place::new();
     let own = place.starts("slow work");
