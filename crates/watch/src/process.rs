@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::Instance;
-use watchbill_platform::{clock, process};
+#[cfg(target_os = "linux")]
+use watchbill_platform::clock;
+use watchbill_platform::process;
 
 pub use crate::children::{Child, Parent};
 pub use watchbill_platform::process::ExitFd;

@@ -7,6 +7,7 @@
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
+#[cfg(target_os = "linux")]
 use std::time::Duration;
 
 use watchbill_engine::socket::access::CommandId;
@@ -74,6 +75,7 @@ fn ask(errand: &HookArguments) -> Option<()> {
 }
 
 /// How long an engine has for that.
+#[cfg(target_os = "linux")]
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Ends this process when the agent has ended. A killed agent signals nothing, and an engine that hangs would not end the wait.
