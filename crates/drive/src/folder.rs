@@ -149,13 +149,15 @@ impl Folder {
     /// # Errors
     /// When a file cannot be removed.
     pub fn remove(&self) -> io::Result<()> {
-        if let Some(transcripts) = self.transcript().parent() {
-            match fs::remove_dir_all(transcripts) {
+        let transcript = self.transcript();
+        for folder in transcript.parent().into_iter().chain([self.path()]) {
+            match fs::remove_dir_all(folder) {
+                // Another program may remove it at the same time.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
-        fs::remove_dir_all(&self.0)
+        Ok(())
     }
 
     /// The last screen of a terminal that has ended, as bytes that draw it.

@@ -15,7 +15,6 @@ use watchbill_drive::client::{HostClient, HostError, follow};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::replay;
 use watchbill_drive::sessions::{FoundHost, session};
-use watchbill_drive::summary::OwnSummary;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSpec;
@@ -182,7 +181,7 @@ impl Finder {
         };
         let state = match found.host {
             FoundHost::Running(_) => {
-                unwanted.marks(&OwnSummary::new(&found.spec).sessions, &found.folder);
+                unwanted.marks(&found.folder, &found.spec);
                 self.known.insert(Arc::clone(id), Known::Followed);
                 self.follow(found.folder, id, found.spec);
                 return true;

@@ -1,5 +1,7 @@
 //! Logs of sessions of your own that are forgotten, or that ran in an excluded folder: none stays, with and without a Watchbill.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use crate::forget::until;
@@ -72,16 +74,36 @@ fn a_session_that_may_be_stored_again_keeps_its_log() {
     assert_eq!(place.row()["state"], "ended");
 }
 
-#[test]
-fn a_log_of_an_excluded_folder_goes_without_a_watchbill() {
-    // Excluded before it began.
-    let place = Place::new();
-    exclude(&place);
+/// Starts a session in an excluded folder, and gives its id and its folder.
+fn excluded(place: &Place) -> (String, PathBuf) {
+    exclude(place);
     let said = place.say(&["run", "--wait", "say this"]);
     assert_eq!((said.code, &*said.err), (0, ""), "{}", said.out);
     let folder = std::fs::read_dir(place.home.data().join("own")).unwrap().flatten();
     let folder = folder.map(|entry| entry.path()).find(|path| path.join("spec.json").exists()).unwrap();
-    let own = folder.file_name().unwrap().to_string_lossy().into_owned();
+    (folder.file_name().unwrap().to_string_lossy().into_owned(), folder)
+}
+
+#[test]
+fn a_log_stays_if_its_folder_is_not_excluded_any_more() {
+    let place = Place::new();
+    let (own, folder) = excluded(&place);
+    assert!(folder.join("unwanted").exists());
+    std::fs::write(place.home.path().join("config.toml"), "[answers]\nscripts = true\n").unwrap();
+    let serve = Serve::of(&place.home);
+    until("the host to be told", || !folder.join("unwanted").exists());
+    drop(serve);
+    let host = host_of(&place, &own);
+    assert_eq!(place.say(&["stop", &own]).code, 0);
+    until("the end of the host", || has_ended(host));
+    assert!(folder.join("log").exists());
+}
+
+#[test]
+fn a_log_of_an_excluded_folder_goes_without_a_watchbill() {
+    // Excluded before it began.
+    let place = Place::new();
+    let (own, folder) = excluded(&place);
     assert!(folder.join("log").exists(), "its host needs it");
     let host = host_of(&place, &own);
     assert_eq!(place.say(&["stop", &own]).code, 0);

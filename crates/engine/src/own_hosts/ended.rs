@@ -6,6 +6,7 @@ use std::path::Path;
 use watchbill_core::history::Exclude;
 use watchbill_core::own::HostState;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_drive::client::{HostClient, HostError};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::sessions::{FoundHost, session};
 use watchbill_drive::summary::OwnSummary;
@@ -66,11 +67,12 @@ impl ExcludedSessions {
         !self.forgotten.is_disjoint(sessions) || excluded()
     }
 
-    /// Tells the host of a session that is forgotten or excluded to remove the folder at its end. It goes on until then: the agent
-    /// works, and the log is what its readers read.
-    pub(super) fn marks(&self, sessions: &BTreeSet<String>, folder: &Folder) {
-        if self.names(sessions, folder) {
-            set_unwanted(folder, true);
+    /// Tells the host of a session that is forgotten or excluded to remove the folder at its end, and one that was told before and
+    /// is neither now to keep it. It goes on until then: the agent works, and the log is what its readers read.
+    pub(super) fn marks(&self, folder: &Folder, spec: &OwnSpec) {
+        if folder.is_unwanted() || self.names(&OwnSummary::new(spec).sessions, folder) {
+            let sessions = summary(folder, spec, HostState::Runs).sessions;
+            set_unwanted(folder, self.names(&sessions, folder));
         }
     }
 
@@ -104,11 +106,16 @@ pub(crate) fn remove_unwanted(data_dir: &Path, exclude: &Exclude) {
 
 /// Tells the host of a session to remove the folder at its end, if the session is forgotten or excluded.
 pub(crate) fn mark_unwanted(data_dir: &Path, exclude: &Exclude, folder: &Folder, spec: &OwnSpec) {
-    ExcludedSessions::read(data_dir, exclude).marks(&OwnSummary::new(spec).sessions, folder);
+    ExcludedSessions::read(data_dir, exclude).marks(folder, spec);
 }
 
 fn set_unwanted(folder: &Folder, unwanted: bool) {
-    if let Err(error) = folder.set_unwanted(unwanted) {
+    let told = folder.set_unwanted(unwanted);
+    // The host may have ended before it could see the mark. One that has not begun has no log.
+    let has_begun = folder.log().exists() || !folder.spec_file().exists();
+    let has_ended = || matches!(HostClient::connect(folder), Err(HostError::NotRunning));
+    let done = if unwanted && has_begun && has_ended() { folder.remove() } else { told };
+    if let Err(error) = done {
         tracing::warn!(%error, folder = %folder.path().display(), "the log of a session may stay after its end");
     }
 }
