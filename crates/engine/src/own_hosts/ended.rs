@@ -67,8 +67,8 @@ impl ExcludedSessions {
         !self.forgotten.is_disjoint(sessions) || excluded()
     }
 
-    /// Tells the host of a session that is forgotten or excluded to remove the folder at its end, and one that was told before and
-    /// is neither now to keep it. It goes on until then: the agent works, and the log is what its readers read.
+    /// Tells the host of a session that is forgotten or excluded to remove the folder at its end. Takes that back if the session is
+    /// neither any more. The host goes on until then: the agent works, and readers need the log.
     pub(super) fn marks(&self, folder: &Folder, spec: &OwnSpec) {
         if folder.is_unwanted() || self.names(&OwnSummary::new(spec).sessions, folder) {
             let sessions = summary(folder, spec, HostState::Runs).sessions;
