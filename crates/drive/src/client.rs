@@ -219,7 +219,7 @@ pub fn follow(
     from: u64,
     sink: &mut dyn FnMut(HostMessage) -> bool,
 ) -> Result<u64, HostError> {
-    let (mut next, mut has_more) = (from, true);
+    let (first, mut next, mut has_more) = (from, from, true);
     while has_more {
         let from = next;
         let mut seen = |message: HostMessage| {
@@ -231,6 +231,8 @@ pub fn follow(
         };
         match HostClient::connect(folder).and_then(|client| client.attach(from, &mut seen)) {
             Ok(()) | Err(HostError::Broken(_)) => {}
+            // The host has removed everything of the session at its end.
+            Err(HostError::NotRunning) if from > first && !folder.path().exists() => break,
             Err(HostError::NotRunning) => {
                 let spec = folder.spec().map_err(io::Error::other)?;
                 replay::read(folder, &spec, from, &mut |events| seen(HostMessage::Events { events }))?;

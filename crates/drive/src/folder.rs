@@ -96,6 +96,11 @@ impl Folder {
         self.0.join("host.sock")
     }
 
+    /// What an ended session's log adds up to.
+    pub(crate) fn summary(&self) -> PathBuf {
+        self.0.join("summary")
+    }
+
     /// Where a host writes what goes wrong with it.
     pub fn faults(&self) -> PathBuf {
         self.0.join("host.log")
@@ -104,6 +109,31 @@ impl Folder {
     /// Exists if an agent started the session, or went on with it.
     fn by_agent(&self) -> PathBuf {
         self.0.join("started-by-agent")
+    }
+
+    /// Exists if nothing of the session is to be kept: its host removes the folder at its end.
+    fn unwanted(&self) -> PathBuf {
+        self.0.join("unwanted")
+    }
+
+    /// Whether the host removes the folder at its end.
+    pub fn is_unwanted(&self) -> bool {
+        self.unwanted().exists()
+    }
+
+    /// Notes whether the host removes the folder at its end. Without an effect on a session that has ended.
+    ///
+    /// # Errors
+    /// When the file cannot be written or removed.
+    pub fn set_unwanted(&self, unwanted: bool) -> io::Result<()> {
+        match unwanted {
+            true if self.is_unwanted() => Ok(()),
+            true => write_private(&self.unwanted(), b""),
+            false => match fs::remove_file(self.unwanted()) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            },
+        }
     }
 
     /// The transcript, for an agent that writes none that Watchbill reads. The folder of all sessions has the layout of Claude
@@ -119,13 +149,15 @@ impl Folder {
     /// # Errors
     /// When a file cannot be removed.
     pub fn remove(&self) -> io::Result<()> {
-        if let Some(transcripts) = self.transcript().parent() {
-            match fs::remove_dir_all(transcripts) {
+        let transcript = self.transcript();
+        for folder in transcript.parent().into_iter().chain([self.path()]) {
+            match fs::remove_dir_all(folder) {
+                // Another program may remove it at the same time.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
-        fs::remove_dir_all(&self.0)
+        Ok(())
     }
 
     /// The last screen of a terminal that has ended, as bytes that draw it.
@@ -195,6 +227,16 @@ impl Folder {
             serde_json::from_slice(&bytes).map_err(|error| FolderError::Spec { path, error })?;
         Ok(OwnSpec { started_by_agent: self.is_by_agent(), ..spec })
     }
+}
+
+/// Writes a file that only its owner can read, whole or not at all. After a power cut it may be empty.
+pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = path.with_file_name(unique("part"));
+    let write = || {
+        open_private(OpenOptions::new().write(true).create_new(true), &new)?.write_all(bytes)?;
+        fs::rename(&new, path)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&new)))
 }
 
 /// A name that no other thread or process uses.

@@ -4,8 +4,8 @@
 //! appends each line to its log before it folds it, and serves readers. Replaying the log through the driver gives the same
 //! events, so a log of a dead host can be read as well.
 //!
-//! [`start`] starts sessions, [`client`] talks to their hosts, [`sessions`] lists them, [`replay`] reads the logs of those that
-//! have ended.
+//! [`start`] starts sessions, [`client`] talks to their hosts, [`sessions`] finds them, [`replay`] reads their logs, [`summary`]
+//! says what those of ended ones add up to.
 
 #![forbid(unsafe_code)]
 
@@ -20,4 +20,5 @@ pub mod replay;
 pub mod sessions;
 pub mod socket;
 pub mod start;
+pub mod summary;
 pub mod transcript;

@@ -99,6 +99,11 @@ impl LogWriter {
         self.next
     }
 
+    /// The length of the log in bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Appends a record, and gives its number. The content is at most [`MAX_CONTENT_BYTES`] bytes.
     ///
     /// # Errors

@@ -166,6 +166,15 @@ pub fn read(
     from: u64,
     sink: &mut dyn FnMut(Vec<OwnEvent>) -> bool,
 ) -> io::Result<()> {
+    each(folder, spec, &mut |n, at, events| n < from || sink(numbered(n, at, events)))
+}
+
+/// Passes the events of each record that has some on to `sink`, with its number and time, until `sink` gives `false`.
+pub(crate) fn each(
+    folder: &Folder,
+    spec: &OwnSpec,
+    sink: &mut dyn FnMut(u64, Timestamp, Vec<OwnWhat>) -> bool,
+) -> io::Result<()> {
     let mut reader = match LogReader::open(&folder.log()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
@@ -175,7 +184,7 @@ pub fn read(
         reader.next(|direction| direction != Direction::Command)?
     {
         let events = replay.fold(at, direction, &bytes);
-        if n >= from && !events.is_empty() && !sink(numbered(n, at, events)) {
+        if !events.is_empty() && !sink(n, at, events) {
             break;
         }
     }

@@ -1,11 +1,14 @@
 //! Forgets sessions for good. Works here if this process may write the store; otherwise asks the holder through its
 //! socket.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
+use watchbill_drive::folder::Folder;
+use watchbill_drive::summary::OwnSummary;
 use watchbill_history::errors::{data_dir, store_api_error};
 use watchbill_history::query::named::{IdScope, resolve_one};
 pub use watchbill_history::removal::ForgetWhat;
@@ -13,12 +16,13 @@ pub use watchbill_history::removal::forget::Stage;
 use watchbill_history::removal::forget::{carry_out_removal, removal_preview, resolve_removal};
 use watchbill_history::removal::{Removal, RemovalResult};
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::own::spec::OwnSpec;
 use watchbill_protocol::store::ForgetReport;
 use watchbill_settings::Settings;
 use watchbill_store::{Access, OpenMode, Store, StoreError, process_label};
 
 use crate::live_state::StoredLiveState;
-use crate::own_hosts::remove_unwanted;
+use crate::own_hosts::ended::{self, remove_unwanted};
 use crate::socket::access::{AccessError, EngineAccess as _};
 use crate::socket::client::Client;
 
@@ -50,14 +54,41 @@ pub fn forget(
     tell: &mut dyn FnMut(RemovalProgress),
 ) -> Result<ForgetReport, ApiError> {
     let data_dir = data_dir(settings)?;
-    let mode = if dry_run { OpenMode::Read } else { OpenMode::WriteOrRead };
-    if !data_dir.join(watchbill_store::DATABASE).exists() {
+    let own = match what {
+        ForgetWhat::Session(asked) => own_ids(data_dir, asked),
+        ForgetWhat::Before(at) => own_before(data_dir, *at),
+    };
+    if own.is_empty() && !data_dir.join(watchbill_store::DATABASE).exists() {
         return Err(ApiError::new(ErrorCode::NotFound, "nothing is stored, so there is nothing to forget"));
     }
-    let store = Store::open(data_dir, mode).map_err(|error| store_api_error(&error))?;
+    let mode = if dry_run { OpenMode::Read } else { OpenMode::WriteOrRead };
+    let store = match Store::open(data_dir, mode) {
+        // Nothing is stored, and a look stores nothing.
+        Err(StoreError::Absent { .. }) if dry_run => {
+            let sessions = match what {
+                ForgetWhat::Session(asked) => {
+                    vec![resolve_one(IdScope::StoredOrChains, asked, &own)?.clone()]
+                }
+                ForgetWhat::Before(_) => own,
+            };
+            return Ok(ForgetReport { sessions, dry_run, ..ForgetReport::default() });
+        }
+        other => other.map_err(|error| store_api_error(&error))?,
+    };
     let (removal, work_chain_id) = match what {
-        ForgetWhat::Before(at) => (Removal::ForgetBefore(*at), None),
-        ForgetWhat::Session(asked) => resolve_removal(&store, asked)?,
+        ForgetWhat::Before(at) if own.is_empty() => (Removal::ForgetBefore(*at), None),
+        ForgetWhat::Before(at) => {
+            let stored = removal_preview(&store, &Removal::ForgetBefore(*at))?.sessions;
+            let all = stored.iter().chain(&own).map(|id| SessionId::new(id)).collect();
+            (Removal::ForgetAll(all), None)
+        }
+        ForgetWhat::Session(asked) => resolve_removal(&store, asked).or_else(|error| match error.code {
+            ErrorCode::NotFound if !own.is_empty() => {
+                let id = resolve_one(IdScope::StoredOrChains, asked, &own)?;
+                Ok((Removal::Forget(SessionId::new(id)), None))
+            }
+            _ => Err(error),
+        })?,
     };
     let report = if dry_run {
         removal_preview(&store, &removal)?
@@ -75,6 +106,40 @@ pub fn forget(
     Ok(ForgetReport { work_chain_id, ..report })
 }
 
+/// Tells the host of an own session that was just started to keep nothing, if `exclude` or the list of the forgotten ones says so.
+/// Perhaps no engine runs when it ends.
+pub fn mark_unwanted_own(settings: &Settings, folder: &Folder, spec: &OwnSpec) {
+    if let Some(data_dir) = &settings.data_dir {
+        ended::mark_unwanted(data_dir, &settings.history.exclude, folder, spec);
+    }
+}
+
+/// Removes the logs of own sessions that `exclude` or the list of the forgotten ones names.
+pub(crate) fn remove_unwanted_own(settings: &Settings) {
+    if let Some(data_dir) = &settings.data_dir {
+        remove_unwanted(data_dir, &settings.history.exclude);
+    }
+}
+
+/// The ids of own sessions that begin so. The store may not know them: no engine ran.
+fn own_ids(data_dir: &Path, asked: &str) -> Vec<String> {
+    let own: BTreeSet<String> = ended::all(data_dir).into_iter().flat_map(|(_, own)| own.sessions).collect();
+    own.into_iter().filter(|id| id.starts_with(asked)).collect()
+}
+
+/// The own sessions that ended before a time, and of which nothing is stored.
+fn own_before(data_dir: &Path, at: Timestamp) -> Vec<String> {
+    let store = Store::open(data_dir, OpenMode::Read).ok();
+    let is_stored = |id: &String| {
+        let begins = store.as_ref().and_then(|store| store.session_ids(id, 1).ok());
+        begins.is_some_and(|begin| !begin.is_empty())
+    };
+    let is_meant = |(_, own): &(String, OwnSummary)| {
+        !own.fold.is_live() && own.fold.last_at() < at && !own.sessions.iter().any(is_stored)
+    };
+    ended::all(data_dir).into_iter().filter(is_meant).map(|(id, _)| id).collect()
+}
+
 /// Allows a forgotten session to be stored again. Gives its id.
 ///
 /// # Errors
@@ -88,6 +153,7 @@ pub fn unforget(settings: &Settings, asked: &str, now: Timestamp) -> Result<Stri
     let session = SessionId::new(resolve_one(IdScope::Forgotten, asked, &begin)?);
     let removal = Removal::RememberAgain(session.clone());
     remove_here_or_at_holder(data_dir, store, &removal, now, TIMEOUT, &mut |_| ())?;
+    remove_unwanted_own(settings);
     Ok(session.to_string())
 }
 

@@ -10,6 +10,7 @@ use watchbill_settings::Settings;
 use watchbill_watch::clock::SystemClock;
 
 use crate::environment::{Outlook, Sources};
+use crate::forget::remove_unwanted_own;
 use crate::live_state::StoredLiveState;
 use crate::single_look::look_and_keep;
 use states_ahead::StatesAhead;
@@ -37,5 +38,6 @@ pub fn run(
         look_and_keep(settings.clone(), world.clone(), Outlook::LIVE, &SystemClock, rest);
         report.seconds = begun.elapsed().as_secs_f64();
     }
+    remove_unwanted_own(settings);
     Ok(indexed)
 }

@@ -1,5 +1,7 @@
 //! Reads own sessions: once for a single look, or on threads of its own while the engine runs.
 
+pub(crate) mod ended;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -8,21 +10,18 @@ use std::time::{Duration, SystemTime};
 
 use watchbill_core::history::Exclude;
 use watchbill_core::own::HostState;
-use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::time::Timestamp;
 use watchbill_drive::client::{HostClient, HostError, follow};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::replay;
 use watchbill_drive::sessions::{FoundHost, session};
-use watchbill_platform::clock::since_boot;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSpec;
 
-use crate::clock::{Clock, SystemClock};
+use self::ended::{ExcludedSessions, gone, is_starting, remove_unwanted, summary};
 use crate::witnesses::own::OwnInput;
 
-/// How long a session without a host counts as starting.
-const STARTS_WITHIN: Millis = Millis::from_secs(10);
 /// Pause between two looks at a session that is starting.
 const CHECK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -129,6 +128,7 @@ impl Finder {
                 }
                 Ok(HostsMessage::Exclude(exclude)) => {
                     self.exclude = exclude;
+                    remove_unwanted(&self.data_dir, &self.exclude);
                     self.look()
                 }
                 Err(_) => false,
@@ -143,6 +143,7 @@ impl Finder {
     fn look(&mut self) -> bool {
         let unwanted = ExcludedSessions::read(&self.data_dir, &self.exclude);
         let mut gone: BTreeSet<Arc<str>> = self.known.keys().cloned().collect();
+        let mut ended = Vec::new();
         for folder in newest_first(&self.data_dir) {
             let Some(id) = id_of(&folder) else { continue };
             let goes_on = match self.known.get(&id) {
@@ -150,19 +151,26 @@ impl Finder {
                 Some(Known::Ended(sessions)) if unwanted.removes(sessions, &folder) => continue,
                 // Only a host that runs again is news.
                 Some(Known::Ended(_)) if HostClient::connect(&folder).is_err() => true,
-                _ => self.look_at(folder, &id, &unwanted),
+                _ => self.look_at(folder, &id, &unwanted, &mut ended),
             };
             if !goes_on {
                 return false;
             }
             gone.remove(&id);
         }
-        let removed: Vec<OwnInput> = gone.iter().cloned().map(OwnInput::Removed).collect();
         self.known.retain(|id, _| !gone.contains(id));
-        removed.is_empty() || (self.tell)(removed)
+        ended.extend(gone.into_iter().map(OwnInput::Removed));
+        ended.is_empty() || (self.tell)(ended)
     }
 
-    fn look_at(&mut self, folder: Folder, id: &Arc<str>, unwanted: &ExcludedSessions) -> bool {
+    /// Looks at one folder. Adds a session that has ended to `ended`.
+    fn look_at(
+        &mut self,
+        folder: Folder,
+        id: &Arc<str>,
+        unwanted: &ExcludedSessions,
+        ended: &mut Vec<OwnInput>,
+    ) -> bool {
         let found = match session(folder) {
             Ok(found) => found,
             Err(error) => {
@@ -173,32 +181,36 @@ impl Finder {
         };
         let state = match found.host {
             FoundHost::Running(_) => {
+                unwanted.marks(&found.folder, &found.spec);
                 self.known.insert(Arc::clone(id), Known::Followed);
                 self.follow(found.folder, id, found.spec);
                 return true;
             }
-            FoundHost::Ended(None) if is_starting(&found.folder, &found.spec) => {
+            FoundHost::Ended if is_starting(&found.folder, &found.spec) => {
                 let is_new = self.known.insert(Arc::clone(id), Known::Starting).is_none();
                 let spec = Box::new(found.spec);
                 return !is_new || (self.tell)(vec![OwnInput::Found(spec, HostState::Runs)]);
             }
-            FoundHost::Ended(_) => HostState::Gone,
+            FoundHost::Ended => HostState::Gone,
             FoundHost::Unreachable(error) => {
                 tracing::warn!(%error, session = %id, "the host of an own session cannot be followed");
                 HostState::Runs
             }
         };
-        let (news, sessions) = news_of_log(&found.folder, found.spec, state);
-        let removed = state == HostState::Gone && unwanted.removes(&sessions, &found.folder);
-        self.known.insert(Arc::clone(id), Known::Ended(sessions));
-        removed || (self.tell)(news)
+        let summary = summary(&found.folder, &found.spec, state);
+        let removed = state == HostState::Gone && unwanted.removes(&summary.sessions, &found.folder);
+        if !removed {
+            ended.push(OwnInput::Summary(Box::new(found.spec), Box::new(summary.fold)));
+        }
+        self.known.insert(Arc::clone(id), Known::Ended(summary.sessions));
+        true
     }
 
     /// Follows a host on a thread of its own. Its earlier events are one input: the states on the way are over.
     fn follow(&self, folder: Folder, id: &Arc<str>, spec: OwnSpec) {
         let (tell, calls, id) = (Arc::clone(&self.tell), self.calls.clone(), Arc::clone(id));
         thread::spawn(move || {
-            let mut told = SentState::of(&spec);
+            let mut told = SentState::default();
             let mut before = Some(Vec::new());
             let mut sink = |message: HostMessage| match message {
                 HostMessage::Events { events } => {
@@ -220,20 +232,15 @@ impl Finder {
             {
                 tracing::warn!(%error, session = spec.session, "an own session is no longer followed");
             }
-            let state = gone(told.last_at.as_deref());
+            let state = gone(told.last_at.as_deref().and_then(Timestamp::parse));
             tell(match before {
                 Some(events) => news(&spec, events, state),
                 None => vec![OwnInput::Host(Arc::clone(&id), state)],
             });
-            let _ = calls.send(HostsMessage::Ended(id, told.sessions));
+            let sessions = summary(&folder, &spec, HostState::Gone).sessions;
+            let _ = calls.send(HostsMessage::Ended(id, sessions));
         });
     }
-}
-
-/// Whether the host of a session may still come: it was asked for just now, and nothing is logged.
-fn is_starting(folder: &Folder, spec: &OwnSpec) -> bool {
-    let asked_at = Timestamp::parse(&spec.created_at);
-    asked_at.is_some_and(|at| SystemClock.now().since(at) < STARTS_WITHIN) && !folder.log().exists()
 }
 
 /// All sessions of a data folder, for a look that watches nothing. Without `since`, all; else those that ended before it are
@@ -243,32 +250,32 @@ pub(crate) fn look(data_dir: &Path, since: Option<Timestamp>) -> Vec<OwnInput> {
     for folder in newest_first(data_dir) {
         let written = modified(&folder.log());
         let Ok(found) = session(folder) else { continue };
-        let runs = !matches!(found.host, FoundHost::Ended(_));
-        if !runs && since.is_some_and(|since| written.is_some_and(|at| at < since)) {
+        let ended = matches!(found.host, FoundHost::Ended);
+        if ended && since.is_some_and(|since| written.is_some_and(|at| at < since)) {
             continue;
         }
-        let state = if runs { HostState::Runs } else { HostState::Gone };
-        news.extend(news_of_log(&found.folder, found.spec, state).0);
+        if matches!(found.host, FoundHost::Running(_)) {
+            news.extend(news_of_log(&found.folder, &found.spec));
+            continue;
+        }
+        let state = if ended { HostState::Gone } else { HostState::Runs };
+        let fold = Box::new(summary(&found.folder, &found.spec, state).fold);
+        news.push(OwnInput::Summary(Box::new(found.spec), fold));
     }
     news
 }
 
-/// The content of a session's log, and the agent's ids of the session.
-fn news_of_log(folder: &Folder, spec: OwnSpec, state: HostState) -> (Vec<OwnInput>, BTreeSet<String>) {
-    let mut told = SentState::of(&spec);
-    let mut events = Vec::new();
+/// The content of the log of a session whose host runs, with its open requests.
+fn news_of_log(folder: &Folder, spec: &OwnSpec) -> Vec<OwnInput> {
+    let (mut told, mut events) = (SentState::default(), Vec::new());
     let mut sink = |more: Vec<OwnEvent>| {
         events.extend(told.take(more));
         true
     };
-    if let Err(error) = replay::read(folder, &spec, 0, &mut sink) {
+    if let Err(error) = replay::read(folder, spec, 0, &mut sink) {
         tracing::warn!(%error, session = spec.session, "the log of an own session cannot be read");
     }
-    let state = match state {
-        HostState::Runs => state,
-        _ => gone(told.last_at.as_deref()),
-    };
-    (news(&spec, events, state), told.sessions)
+    news(spec, events, HostState::Runs)
 }
 
 /// A session from its beginning on. The state of the host comes last: one that runs after an end is another one.
@@ -278,83 +285,27 @@ fn news(spec: &OwnSpec, events: Vec<OwnEvent>, state: HostState) -> Vec<OwnInput
     vec![found, OwnInput::Events(Arc::clone(&id), events), OwnInput::Host(id, state)]
 }
 
-/// Whether a host that is gone ended with the machine: it said nothing since the machine started.
-fn gone(last_at: Option<&str>) -> HostState {
-    let up = Millis(i64::try_from(since_boot() / 1_000_000).unwrap_or(0));
-    let booted = SystemClock.now() - up;
-    let before = last_at.and_then(Timestamp::parse).is_some_and(|at| at < booted);
-    if before { HostState::GoneWithMachine } else { HostState::Gone }
-}
-
 /// The inputs that were sent for a session so far.
+#[derive(Default)]
 struct SentState {
-    /// The sessions that it was: a `/clear` begins another one.
-    sessions: BTreeSet<String>,
     /// The time of its last event.
     last_at: Option<String>,
     in_text: bool,
 }
 
 impl SentState {
-    fn of(spec: &OwnSpec) -> Self {
-        let resumed = spec.resume.iter().filter(|resume| !resume.fork).map(|resume| resume.session.clone());
-        Self { sessions: resumed.chain([spec.session.clone()]).collect(), last_at: None, in_text: false }
-    }
-
     /// Notes events, and drops what adds nothing to a row: all but the first of a run of text.
     fn take(&mut self, events: Vec<OwnEvent>) -> Vec<OwnEvent> {
         if let Some(last) = events.last() {
             self.last_at = Some(last.at.clone());
         }
         let keeps = |event: &OwnEvent| {
-            if let OwnWhat::Init { session, .. } | OwnWhat::Moved { session } = &event.what {
-                self.sessions.insert(session.clone());
-            }
             let is_text =
                 matches!(event.what, OwnWhat::Text { .. } | OwnWhat::Thinking { .. } | OwnWhat::Block { .. });
             let was = std::mem::replace(&mut self.in_text, is_text);
             !(is_text && was)
         };
         events.into_iter().filter(keeps).collect()
-    }
-}
-
-/// The sessions that must not be kept once they have ended.
-pub(crate) struct ExcludedSessions {
-    forgotten: BTreeSet<String>,
-    exclude: Exclude,
-}
-
-impl ExcludedSessions {
-    /// Reads the list of the forgotten sessions. If it cannot be read, nothing is removed for it.
-    pub fn read(data_dir: &Path, exclude: &Exclude) -> Self {
-        let forgotten = watchbill_store::forgotten_sessions(data_dir).unwrap_or_default();
-        Self { forgotten, exclude: exclude.clone() }
-    }
-
-    /// Removes the folder of an ended session if it is forgotten or excluded. Says whether it did.
-    fn removes(&self, sessions: &BTreeSet<String>, folder: &Folder) -> bool {
-        let excluded = folder.spec().is_ok_and(|spec| self.exclude.excludes(&spec.cwd));
-        if !excluded && self.forgotten.is_disjoint(sessions) {
-            return false;
-        }
-        if let Err(error) = folder.remove() {
-            tracing::warn!(%error, folder = %folder.path().display(), "the log of a session cannot be removed");
-        }
-        true
-    }
-}
-
-/// Removes the folders of ended own sessions that are forgotten or excluded. That of a running one goes when it has ended.
-pub(crate) fn remove_unwanted(data_dir: &Path, exclude: &Exclude) {
-    let unwanted = ExcludedSessions::read(data_dir, exclude);
-    for folder in Folder::all(data_dir) {
-        if let Ok(found) = session(folder)
-            && matches!(found.host, FoundHost::Ended(_))
-        {
-            let (_, sessions) = news_of_log(&found.folder, found.spec, HostState::Gone);
-            unwanted.removes(&sessions, &found.folder);
-        }
     }
 }
 

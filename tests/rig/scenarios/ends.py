@@ -53,6 +53,8 @@ def kill_while_working(stage):
     stage.rest(1)
     stage.turn(client, client.signal(signal.SIGKILL), truth.KILLED, "kill -9")
     stage.rest(4)
+    # The command outlives its client.
+    stage.open("gate")
 
 
 @scenario("print mode: what would ask is refused at once, and the client ends by itself")

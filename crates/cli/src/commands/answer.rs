@@ -1,12 +1,16 @@
 //! `answer` and `answers`: the user's decision on a request, and the list of decisions.
 
 use anyhow::{Context, bail};
+use watchbill_engine::answers::answer_by_host;
+use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::socket::access::EngineAccess;
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::request::{AnswerCall, Request, RequestAnswer, RequestDecision};
 use watchbill_protocol::roster::TrackedSession;
 
+use super::own::found_row;
 use super::{emit, holder, running, settings, to_json, width};
 use crate::args::{Answer, Global};
 use crate::render;
@@ -22,10 +26,20 @@ const UNSEEN: Millis = Millis(1_000);
 /// When nothing is asked, another request than the named one is, the decision does not fit, or this program may not answer.
 pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
     let began = SystemClock.now();
-    let mut client = holder::connect(global, "answer")?;
-    let session = client.why(&wanted.session)?.session_id;
-    let roster = client.roster(true)?;
-    let row = roster.sessions.into_iter().find(|row| row.session_id == session);
+    let mut client = holder::connect(global, "answer");
+    let row = match &mut client {
+        Ok(client) => {
+            let session = client.why(&wanted.session)?.session_id;
+            client.roster(true)?.sessions.into_iter().find(|row| row.session_id == session)
+        }
+        Err(_) => found_row(global, &wanted.session)?,
+    };
+    // The host of an own session takes the answer itself.
+    let is_stream = row.as_ref().is_some_and(|row| row.own.as_deref() == Some("stream"));
+    if !is_stream && let Err(error) = client {
+        return Err(error);
+    }
+    let session = row.as_ref().map_or_else(|| wanted.session.clone(), |row| row.session_id.clone());
     let waits = row.as_ref().is_some_and(|row| {
         row.state == "waiting_for_approval" || row.state_kind.as_deref() == Some("dialog")
     });
@@ -65,7 +79,15 @@ pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
         seen: request.digest.clone(),
         decision,
     };
-    let given = client.answer(&call).map_err(|error| with_options(error.into(), &request))?;
+    let given = match &mut client {
+        Ok(client) => client.answer(&call).map_err(anyhow::Error::from),
+        Err(_) => {
+            let settings = settings(global)?;
+            let world = with_archive(real_sources(), &settings);
+            answer_by_host(settings, world, &call).map_err(anyhow::Error::from)
+        }
+    };
+    let given = given.map_err(|error| with_options(error, &request))?;
     let is_over = |row: &TrackedSession| row.request.as_ref().is_none_or(|now| now.id != request.id);
     running::await_row(global, |row| row.session_id == session, is_over);
     emit(&if wanted.json {

@@ -32,6 +32,10 @@ mod model_queue;
 #[cfg(target_os = "linux")]
 mod own;
 #[cfg(target_os = "linux")]
+mod own_ended;
+#[cfg(target_os = "linux")]
+mod own_forgotten;
+#[cfg(target_os = "linux")]
 mod own_goes_on;
 mod pages;
 mod people;

@@ -15,8 +15,9 @@ use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::request::RequestDecision;
 
 use crate::forget::until;
-use crate::home::Home;
+use crate::home::{Home, line};
 use crate::own_goes_on::{EARLIER, earlier_session};
+use crate::people::{Person, detached};
 use crate::program::{Finished, run};
 use crate::with_serve::Serve;
 
@@ -87,14 +88,14 @@ impl Place {
         roster["sessions"].as_array().unwrap().clone()
     }
 
-    fn row(&self) -> Value {
+    pub fn row(&self) -> Value {
         let mut rows = self.rows();
         assert_eq!(rows.len(), 1, "one session has one row: {rows:#?}");
         rows.remove(0)
     }
 
     /// Starts a session in the background, and gives its id.
-    fn starts(&self, prompt: &str) -> String {
+    pub fn starts(&self, prompt: &str) -> String {
         let row = self.json(&["run", "--json", prompt]);
         row["ownId"].as_str().unwrap().to_owned()
     }
@@ -272,6 +273,17 @@ fn a_watchbill_that_starts_later_finds_the_session_and_follows_it() {
 }
 
 #[test]
+fn the_roster_after_an_interrupt_no_longer_says_that_it_works() {
+    let place = Place::new();
+    let serve = Serve::of(&place.home);
+    let own = place.starts("slow work");
+    until("the turn to run", || place.row()["state"] == "working");
+    assert_eq!(place.say(&["interrupt", &own]).code, 0);
+    assert_eq!(place.row()["stateKind"], "interrupted");
+    drop(serve);
+}
+
+#[test]
 fn a_resume_is_refused_while_the_session_runs_and_a_fork_is_not() {
     let place = Place::new();
     let own = place.starts("slow work");
@@ -342,6 +354,47 @@ fn in_session(place: &Place, options: &[&str], words: &[&str]) -> Command {
         .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
         .current_dir(place.work());
     command
+}
+
+#[test]
+fn a_host_takes_the_answer_of_a_person_while_no_watchbill_runs() {
+    let mut person = Person::start();
+    let place = Place::new();
+    let own = place.starts("ask me");
+    until("it to ask", || place.row()["request"]["answerable"] == "stream");
+    let id = place.row()["request"]["id"].as_str().unwrap().to_owned();
+    let asked = place.json(&["answer", &own, "--json"]);
+    assert_eq!(asked["id"], *id, "without a decision it says what is asked");
+    let allow = ["answer", &own[..8], "--request", &id, "--allow"];
+    // A script has no terminal, and an agent's programs may never answer.
+    for (variables, why) in [(&[][..], "no terminal"), (&[("CLAUDECODE", "1")], "CLAUDECODE")] {
+        let said = detached(&place.home, &allow, variables, None);
+        assert!(said.code == 1 && said.err.contains(why), "{why}: {}", said.err);
+    }
+    assert!(place.noted("answers").is_empty() && place.row()["request"]["id"] == *id);
+
+    let out = place.home.path().join("answered");
+    let answers = ["answer", &own[..8], "--request", &id, "--deny", "later", "--json"];
+    let words = line(&place.home.command(&answers), &[]);
+    let mut said = String::new();
+    until("the answer to be given", || {
+        let _ = std::fs::remove_file(&out);
+        person.line(&format!("{words} >{0}.part 2>&1; mv {0}.part {0}", out.display()));
+        until("the command to end", || out.exists());
+        said = std::fs::read_to_string(&out).unwrap();
+        // Other tests run programs with the names of agents for a moment, in the same control group.
+        !said.contains("is in the control group of an agent")
+    });
+    let given: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert_eq!(given["decision"], "denied: later");
+    until("the answer to arrive", || place.noted("answers").len() == 1);
+    assert!(place.noted("answers")[0].contains("later"));
+    until("the turn to end", || place.row()["stateKind"] == "turn_ended");
+    let listed = place.json(&["answers", "--json"]);
+    let outcomes: Vec<_> = listed.as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
+    assert_eq!(outcomes, ["refused", "sent"], "{listed:#}");
+    let late = place.say(&["answer", &own, "--allow"]);
+    assert!(late.code == 1 && late.err.contains("asks nothing"), "{}", late.err);
 }
 
 #[test]

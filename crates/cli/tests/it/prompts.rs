@@ -177,6 +177,29 @@ fn a_suspended_session_gets_no_key_and_neither_does_its_shell() {
 }
 
 #[test]
+fn a_parked_session_gets_no_key() {
+    let Some(room) = Room::new("answers", false) else { return };
+    let file = room.home.claude().join(format!("sessions/{}.json", room.row().unwrap()["pid"]));
+    let mut entry: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    entry["parkedJobId"] = json!("a1c5a82b");
+    entry["updatedAt"] = json!(crate::tree::now().as_millis());
+    std::fs::write(&file, entry.to_string()).unwrap();
+    assert_refused(&room, &["hello"], "parked");
+    // The session of its job is known now. The pane may still show the list of agents.
+    const JOB: &str = "eeeeeeee-0000-4000-8000-000000000005";
+    let job = room.home.claude().join("jobs/a1c5a82b");
+    std::fs::create_dir_all(&job).unwrap();
+    std::fs::write(job.join("state.json"), json!({ "sessionId": JOB, "state": "working" }).to_string())
+        .unwrap();
+    std::fs::write(&file, format!("{entry} ")).unwrap();
+    for session in [SESSION, JOB] {
+        let said = detached(&room.home, &["prompt", session, "hello"], &[], None);
+        assert_eq!((said.code, &*said.out), (1, ""), "{session}");
+        assert_eq!(room.keys(), "", "{session}");
+    }
+}
+
+#[test]
 fn an_agent_may_not_send_prompts() {
     let Some(room) = Room::new("answers", false) else { return };
     let words = ["prompt", SESSION, "hello"];

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::SessionId;
 use crate::own::fact::{OwnFact, PromptPlace};
 use crate::own::turn::{Beside, Turn};
@@ -17,7 +19,7 @@ use crate::transcript::record::Usage;
 const MAX_OPEN: usize = 256;
 
 /// Whether the host of an own session runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HostState {
     /// It runs.
     Runs,
@@ -28,7 +30,7 @@ pub enum HostState {
 }
 
 /// How the session ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct End {
     at: Timestamp,
     kind: Option<StateKind>,
@@ -36,15 +38,16 @@ struct End {
 }
 
 /// An open request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Ask {
     id: Arc<str>,
     kind: StateKind,
     call: PendingTool,
 }
 
-/// The state of one own session, folded from its events.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The state of one own session, folded from its events. That of an ended one is kept in a file: another form of it needs
+/// another [`VERSION`](crate::session::snapshot::VERSION).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnFold {
     way: OwnWay,
     host: HostState,
@@ -115,6 +118,16 @@ impl OwnFold {
     pub fn set_host(&mut self, host: HostState) {
         self.host = host;
         self.again = host == HostState::Runs && self.end.is_some();
+    }
+
+    /// Moves times that are later than `now` to `now`: the clock was changed since they were written.
+    pub fn not_after(&mut self, now: Timestamp) {
+        let calls = self.calls.iter_mut().map(|call| &mut call.since);
+        let asks = self.asks.iter_mut().map(|ask| &mut ask.call.since);
+        let end = self.end.iter_mut().map(|end| &mut end.at);
+        for at in calls.chain(asks).chain(end).chain([&mut self.since, &mut self.last_at]) {
+            *at = (*at).min(now);
+        }
     }
 
     /// Whether its host runs, and the session has not ended since.

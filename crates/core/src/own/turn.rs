@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::session::facts::one_line;
 use crate::session::state::{State, StateKind};
 
 /// The state of a turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Turn {
     /// None has begun.
     None,
@@ -17,7 +19,7 @@ pub(super) enum Turn {
 }
 
 /// An activity of a running turn other than its work.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Beside {
     Nothing,
     Retries(Arc<str>),

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::roster::reason::{PendingTool, Source};
 use crate::session::state::{State, StateKind};
 use crate::time::Timestamp;
 
 /// How an own session talks to its agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum OwnWay {
     /// Lines of JSON on pipes.
     Stream,

@@ -9,6 +9,7 @@ use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::own::resume::{Holder, may_resume};
 use watchbill_core::own::{HostState, OwnFact, OwnFold, OwnWay, OwnWitness, PromptPlace};
 use watchbill_core::roster::row::Source;
+use watchbill_core::session::snapshot::{from_bytes, to_bytes};
 use watchbill_core::session::state::{Confidence, State, StateKind, Timeouts};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
@@ -387,5 +388,19 @@ proptest! {
             }
             prop_assert!(reading.since <= fold.last_at());
         }
+    }
+
+    /// A fold that was kept and is read at another time is that of the same facts, none of them later than that time.
+    #[test]
+    fn a_kept_fold_is_the_same_fold(facts in prop::collection::vec(any_fact(), 0..40), now in 0_i64..40) {
+        let (mut told, mut clamped) = (folded(&[]), folded(&[]));
+        for (when, fact) in (0..).zip(facts) {
+            told.take(at(when), fact.clone());
+            clamped.take(at(when).min(at(now)), fact);
+        }
+        let mut kept: OwnFold = from_bytes(&to_bytes(&told)).unwrap();
+        prop_assert_eq!(&kept, &told);
+        kept.not_after(at(now));
+        prop_assert_eq!(kept, clamped);
     }
 }

@@ -42,7 +42,7 @@ impl Session {
             self.transcribe(record.n, record.at, &events);
             for event in &events {
                 self.queue.note(event);
-                self.note(event);
+                self.note(record.at, event);
             }
         }
         self.queue.recalled();
@@ -252,6 +252,15 @@ impl Session {
         }
     }
 
+    /// Keeps what the session was, for programs that show it.
+    fn keep_summary(&mut self) {
+        if self.folder.spec_file().exists()
+            && let Err(error) = self.summary.keep(&self.folder, self.log.length())
+        {
+            tracing::warn!(%error, "the summary is not kept: readers of the session read its log");
+        }
+    }
+
     /// Keeps the last screen as a picture.
     fn keep_screen(&mut self) {
         if let Some(screen) = self.screen.as_mut()
@@ -276,6 +285,7 @@ impl Session {
             words: says_words.then(|| words.join("\n")),
         });
         self.sync();
+        self.keep_summary();
         self.state.is_over = true;
     }
 }

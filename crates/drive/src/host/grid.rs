@@ -20,6 +20,9 @@ const AS_CELLS: usize = 100;
 /// The bytes that the lines of the scrollback take at most. The oldest lines go first.
 const MAX_SCROLLBACK_BYTES: usize = 1 << 20;
 
+/// Stands above the oldest line that was kept, where older ones were not.
+const CUT: &str = "[older lines cut]";
+
 /// The screen of a terminal.
 pub struct Grid {
     parser: Parser<Scrolled>,
@@ -49,6 +52,8 @@ pub struct Fed {
 struct Scrolled {
     lines: VecDeque<String>,
     bytes: usize,
+    /// Older lines were left out.
+    is_cut: bool,
 }
 
 impl Callbacks for Scrolled {
@@ -65,6 +70,7 @@ impl Callbacks for Scrolled {
         self.lines.push_back(line);
         while self.lines.len() > SCROLLBACK - AS_CELLS || self.bytes > MAX_SCROLLBACK_BYTES {
             self.bytes -= self.lines.pop_front().map_or(0, |line| line.len());
+            self.is_cut = true;
         }
     }
 }
@@ -171,6 +177,10 @@ impl Grid {
     /// Bytes that draw the screen and what scrolled off it on a terminal of the same size. They ask nothing.
     pub fn draw(&mut self) -> Vec<u8> {
         let mut drawn = String::from("\x1bc");
+        if self.parser.callbacks().is_cut {
+            drawn.push_str(CUT);
+            drawn.push_str("\r\n");
+        }
         for line in &self.parser.callbacks().lines {
             drawn.push_str(line);
             drawn.push_str("\x1b[m\r\n");

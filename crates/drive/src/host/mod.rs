@@ -193,6 +193,9 @@ fn keep(folder: &Folder) -> io::Result<()> {
     while shared.owed.load(Ordering::Acquire) > 0 && begun.elapsed() < FAREWELL {
         std::thread::sleep(Duration::from_millis(5));
     }
+    if folder.is_unwanted() {
+        folder.remove()?;
+    }
     removed
 }
 

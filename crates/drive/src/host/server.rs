@@ -25,7 +25,7 @@ use crate::folder::Folder;
 use crate::log::{Direction, LogReader, Record};
 use crate::replay::{Replay, numbered};
 use crate::socket::caller;
-use crate::socket::engine::{is_engine, is_engine_or_window, tell_refused};
+use crate::socket::engine::{has_engine, is_engine, is_engine_or_window, tell_refused};
 
 /// The most open connections: windows, command lines, the engine.
 const MAX_CONNECTIONS: usize = 64;
@@ -187,8 +187,9 @@ impl Connection {
         self.writer.send(&Reply::<()> { id, body: ReplyBody::Error(error) })
     }
 
-    /// A program that an agent started cannot steer its own session or another one. Answers come from the engine alone, which
-    /// keeps the list of them. What can also answer, such as a key, needs a person: the window, or a terminal.
+    /// A program that an agent started cannot steer its own session or another one. While an engine runs, answers come from it
+    /// alone: it shows the requests. Without one, an answer needs a person at a terminal. What can also answer, such as a key,
+    /// needs a person too: the window, or a terminal.
     fn allowed(&mut self, command: &OwnCommand) -> Result<(), ApiError> {
         let (stream, data) = (self.reader.stream(), self.shared.data_dir());
         let refused = |why: String| ApiError::new(ErrorCode::Refused, why);
@@ -198,9 +199,10 @@ impl Connection {
         let may_steer = self.may_steer.get_or_insert_with(|| look(&[], true)).clone();
         let allowed = may_steer.and_then(|()| match command {
             OwnCommand::Answer { .. } if is_engine(stream, data) => Ok(()),
-            OwnCommand::Answer { .. } => {
-                Err(refused("only a running Watchbill gives answers; ask it".to_owned()))
+            OwnCommand::Answer { .. } if has_engine(data) => {
+                Err(refused("only a running Watchbill gives answers, and one runs: ask it".to_owned()))
             }
+            OwnCommand::Answer { .. } => look(&caller::all_agents(), false),
             OwnCommand::SetMode { .. } | OwnCommand::Type { .. } | OwnCommand::Paste { .. } => {
                 if !self.may_type && !is_engine_or_window(stream, data) {
                     look(&caller::all_agents(), false)?;

@@ -25,6 +25,7 @@ use super::work::Work;
 use crate::folder::Folder;
 use crate::log::{Direction, LogWriter};
 use crate::replay::{Replay, numbered};
+use crate::summary::OwnSummary;
 use crate::transcript::TranscriptWriter;
 
 /// How long a log that cannot be written (a full disk) holds everything up before the session is ended.
@@ -37,9 +38,10 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 pub struct Session {
     pub(super) folder: Folder,
     pub(super) spec: OwnSpec,
-    log: LogWriter,
+    pub(super) log: LogWriter,
     pub(super) transcript: Option<TranscriptWriter>,
     pub(super) replay: Replay,
+    pub(super) summary: OwnSummary,
     pub(super) queue: PromptQueue,
     pub(super) agent: Option<Agent>,
     /// The screen of a terminal.
@@ -101,7 +103,9 @@ impl Session {
     pub fn open(folder: Folder, spec: OwnSpec, inputs: SyncSender<Input>) -> io::Result<Self> {
         let log = LogWriter::open(&folder.log())?;
         let next = Arc::new(AtomicU64::new(log.next()));
-        let replay = Replay::new(&spec);
+        let (replay, summary) = (Replay::new(&spec), OwnSummary::new(&spec));
+        // What an earlier host kept is about to be old.
+        let _ = std::fs::remove_file(folder.summary());
         let transcript = TranscriptWriter::open(&folder, &spec).unwrap_or_else(|error| {
             tracing::warn!(%error, "no transcript is written");
             None
@@ -113,6 +117,7 @@ impl Session {
             log,
             transcript,
             replay,
+            summary,
             queue: PromptQueue::default(),
             agent: None,
             screen: None,
@@ -175,10 +180,13 @@ impl Session {
                     self.keep_words(&bytes);
                 }
                 self.append(direction, &bytes);
-                if is_cut && direction == Direction::Out {
-                    self.tell_cut(
-                        "a line of the agent of more than 8 MiB was cut: what it said there is missing",
-                    );
+                if is_cut {
+                    self.tell_cut(match direction {
+                        Direction::Err => {
+                            "a line of more than 64 KiB on the agent's standard error was cut: its end is missing"
+                        }
+                        _ => "a line of the agent of more than 8 MiB was cut: what it said there is missing",
+                    });
                 }
             }
             Input::Output(bytes, _share) => {
@@ -255,7 +263,7 @@ impl Session {
         }
         let mut acts = Vec::new();
         for event in &events {
-            self.note(event);
+            self.note(at, event);
             acts.extend(self.queue.note(event));
         }
         self.readers.tell(numbered(n, at, events));
@@ -304,7 +312,8 @@ impl Session {
         }
     }
 
-    pub(super) fn note(&mut self, event: &OwnWhat) {
+    pub(super) fn note(&mut self, at: Timestamp, event: &OwnWhat) {
+        self.summary.take(at, event);
         match event {
             OwnWhat::TurnStart => {
                 self.state.turn = true;

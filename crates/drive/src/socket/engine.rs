@@ -34,6 +34,11 @@ fn process_of(data_dir: &Path) -> Option<u32> {
     holder(&address_of(data_dir).connect().ok()?, data_dir)
 }
 
+/// Whether an engine of this data folder listens.
+pub fn has_engine(data_dir: &Path) -> bool {
+    process_of(data_dir).is_some()
+}
+
 /// Whether the caller is the engine of this data folder: the holder of its lock, which listens at its socket.
 pub fn is_engine(stream: &Stream, data_dir: &Path) -> bool {
     let engine = process_of(data_dir);

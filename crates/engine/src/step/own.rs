@@ -17,14 +17,11 @@ pub(super) fn apply_own_inputs(rooms: &mut Rooms, news: Vec<OwnInput>, out: &mut
         return;
     }
     let now = rooms.env.now();
-    for input in news {
-        let OwnChange { sessions, asked, closed } = rooms.own.take(input, now);
-        let mut effects: Vec<RequestEffect> =
-            asked.into_iter().flat_map(|ask| rooms.requests.ask(ask)).collect();
-        effects.extend(closed.iter().flat_map(|id| rooms.requests.closed(id)));
-        carry_out(rooms, effects, out);
-        rooms.rows.mark_all(sessions);
-    }
+    let OwnChange { sessions, asked, closed } = rooms.own.take(news, now);
+    let mut effects: Vec<RequestEffect> = asked.into_iter().flat_map(|ask| rooms.requests.ask(ask)).collect();
+    effects.extend(closed.iter().flat_map(|id| rooms.requests.closed(id)));
+    carry_out(rooms, effects, out);
+    rooms.rows.mark_all(sessions);
     follow_registry(rooms);
 }
 

@@ -19,6 +19,8 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
 pub enum OwnInput {
     /// A session was found, and its host runs or not. Its events follow from the first one on.
     Found(Box<OwnSpec>, HostState),
+    /// A session with all that its events add up to. Nothing in it can be answered.
+    Summary(Box<OwnSpec>, Box<OwnFold>),
     /// New events of one session, oldest first.
     Events(Arc<str>, Vec<OwnEvent>),
     /// The host of a session has ended, or has begun anew.
@@ -116,24 +118,41 @@ impl OwnSessions {
     }
 
     /// Takes news in.
-    pub fn take(&mut self, input: OwnInput, now: Timestamp) -> OwnChange {
+    pub fn take(&mut self, news: Vec<OwnInput>, now: Timestamp) -> OwnChange {
         let mut change = OwnChange::default();
+        for input in news {
+            self.take_one(input, &mut change, now);
+        }
+        change.sessions.extend(self.map_rows());
+        change
+    }
+
+    fn take_one(&mut self, input: OwnInput, change: &mut OwnChange, now: Timestamp) {
         match input {
-            OwnInput::Found(spec, host) => self.found(*spec, host, now),
+            OwnInput::Found(spec, host) => {
+                let created_at = created_at(&spec, now);
+                let mut fold = OwnFold::new(spec.kind.into(), created_at);
+                fold.set_host(host);
+                self.found(*spec, fold, now);
+            }
+            OwnInput::Summary(spec, mut fold) => {
+                let id = spec.session.clone();
+                fold.not_after(now);
+                self.found(*spec, *fold, now);
+                change.sessions.extend(self.row_of(&id));
+            }
             OwnInput::Host(id, host) => {
                 if let Some(own) = self.by_id.get_mut(&id) {
                     own.fold.set_host(host);
                 }
                 change.sessions.extend(self.row_of(&id));
             }
-            OwnInput::Events(id, events) => self.events(&id, &events, &mut change, now),
+            OwnInput::Events(id, events) => self.events(&id, &events, change, now),
             OwnInput::Removed(id) => {
                 change.sessions.extend(self.row_of(&id));
                 self.by_id.remove(&id);
             }
         }
-        change.sessions.extend(self.map_rows());
-        change
     }
 
     /// Takes in which session each process is on, by the registry. In a terminal, `/clear` shows there alone.
@@ -149,14 +168,11 @@ impl OwnSessions {
         if moved { self.map_rows() } else { Vec::new() }
     }
 
-    fn found(&mut self, spec: OwnSpec, host: HostState, now: Timestamp) {
-        let created_at = Timestamp::parse(&spec.created_at).unwrap_or(now).min(now);
+    fn found(&mut self, spec: OwnSpec, fold: OwnFold, now: Timestamp) {
+        let created_at = created_at(&spec, now);
         let id: Arc<str> = spec.session.as_str().into();
-        let fold = OwnFold::new(spec.kind.into(), created_at);
         let registered = self.by_id.get(&id).and_then(|own| own.registered.clone());
-        let mut made = OwnWitness { spec, fold, created_at, registered };
-        made.fold.set_host(host);
-        self.by_id.insert(id, made);
+        self.by_id.insert(id, OwnWitness { spec, fold, created_at, registered });
     }
 
     fn events(&mut self, id: &Arc<str>, events: &[OwnEvent], change: &mut OwnChange, now: Timestamp) {
@@ -166,7 +182,6 @@ impl OwnSessions {
             let at = Timestamp::parse(&event.at).unwrap_or(now).min(now);
             own.fold.take(at, OwnFact::from(&event.what));
         }
-        self.map_rows_into(&mut change.sessions);
         let Some(session) = self.row_of(id) else { return };
         let Some(own) = self.by_id.get(id) else { return };
         for event in events {
@@ -205,12 +220,6 @@ impl OwnSessions {
 
     /// Maps the rows anew. Gives the sessions of all rows that are of another own session now.
     fn map_rows(&mut self) -> Vec<SessionId> {
-        let mut changed = Vec::new();
-        self.map_rows_into(&mut changed);
-        changed
-    }
-
-    fn map_rows_into(&mut self, changed: &mut Vec<SessionId>) {
         let mut order: Vec<(bool, Timestamp, &Arc<str>)> =
             self.by_id.iter().map(|(id, own)| (own.fold.is_live(), own.created_at, id)).collect();
         // Of several, the one that runs shows, then the newest.
@@ -218,9 +227,14 @@ impl OwnSessions {
         let rows: FxHashMap<SessionId, Arc<str>> =
             order.into_iter().filter_map(|(.., id)| Some((self.row_of(id)?, Arc::clone(id)))).collect();
         let other = |id: &&SessionId| rows.get(*id) != self.rows.get(*id);
-        changed.extend(rows.keys().chain(self.rows.keys()).filter(other).cloned());
+        let changed = rows.keys().chain(self.rows.keys()).filter(other).cloned().collect();
         self.rows = rows;
+        changed
     }
+}
+
+fn created_at(spec: &OwnSpec, now: Timestamp) -> Timestamp {
+    Timestamp::parse(&spec.created_at).unwrap_or(now).min(now)
 }
 
 /// The session that Claude begins with: it takes the id that it is given, or the one that it resumes.

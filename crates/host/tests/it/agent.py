@@ -107,6 +107,9 @@ def turn(uuid, words):
     elif word == "huge":
         for _ in range(int(words.split(" ")[1])):
             say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "x" * int(words.split(" ")[2])}]})
+    elif word == "errors":
+        sys.stderr.write("x" * int(words.split(" ")[1]) + "\n")
+        sys.stderr.flush()
     elif word == "broken":
         sys.stdout.write('{"type": \udcff' + "\n")
         sys.stdout.flush()

@@ -55,11 +55,12 @@ fn an_agents_lines_leave_its_host_small() {
     let stage = Stage::new();
     let session = stage.start(&spec(&stage));
     let mut told = session.attach();
-    for prompt in ["huge 30 40000000", "huge 30 1000000", "many 100000"] {
+    for prompt in ["huge 30 40000000", "huge 30 1000000", "many 100000", "errors 100000"] {
         let id = session.prompt(prompt, PromptWhen::Queue);
         told.until_at(&id, PromptPlace::Done);
     }
     assert!(says(&told, "more than 8 MiB was cut"));
+    told.until("the cut of an error", |told| says(told, "standard error was cut"));
     let peak = peak(session.host());
     assert!(peak < AT_MOST, "{peak} MB");
 }

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use watchbill_drive::sessions::{FoundHost, session};
+use watchbill_drive::summary::OwnSummary;
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize};
@@ -231,7 +232,9 @@ fn a_suspended_program_can_be_ended() {
     session.wait_for_end();
     drop(ended);
     let ended = self::session(session.folder.clone()).unwrap();
-    assert!(matches!(ended.host, FoundHost::Ended(Some(_))));
+    assert!(matches!(ended.host, FoundHost::Ended));
+    let summary = OwnSummary::of_ended(&ended.folder, &ended.spec).unwrap();
+    assert!(!summary.fold.is_live(), "its end is told");
 }
 
 #[test]

@@ -136,11 +136,13 @@ fn selected(sql: &Connection, what: &Forget) -> rusqlite::Result<BTreeSet<String
     }
 }
 
-/// The session, if anything is left of it.
+/// The session, if anything is left of it, or if it is not yet in the list of the forgotten ones. What lies beside the store, such
+/// as the log of an own session, goes by that list.
 fn one(sql: &Connection, id: &SessionId) -> rusqlite::Result<BTreeSet<String>> {
     sql.prepare_cached(
         "SELECT session_id FROM sessions WHERE session_id = ?1
-         UNION SELECT session_id FROM archive WHERE session_id = ?1",
+         UNION SELECT session_id FROM archive WHERE session_id = ?1
+         UNION SELECT ?1 WHERE ?1 NOT IN (SELECT session_id FROM forgotten)",
     )?
     .query_map([id.as_str()], |row| row.get(0))?
     .collect()

@@ -16,3 +16,4 @@ pub use attach::attach;
 pub use host_commands::{interrupt, prompt, queue, stop};
 pub use resume::{fork, resume};
 pub use run::run;
+pub use target::found_row;

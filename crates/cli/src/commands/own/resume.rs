@@ -8,6 +8,7 @@ use watchbill_drive::folder::Folder;
 use watchbill_drive::start::{resume as start_again, start};
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::engine::Outlook;
+use watchbill_engine::forget::mark_unwanted_own;
 use watchbill_engine::worktree;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::{OwnKind, OwnResume, OwnSpec};
@@ -18,6 +19,7 @@ use super::run::started;
 use super::switch::switch;
 use super::target::{self, guard, new_id, program};
 use crate::args::{Fork, Global, Resume};
+use crate::commands::settings;
 use crate::terminal_text::one_line;
 
 /// Goes on in a copy.
@@ -64,6 +66,7 @@ pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
         Some(_) => start_again(&data_dir, &program()?, &spec.session)?,
         None => start(&data_dir, &program()?, &spec)?,
     };
+    mark_unwanted_own(&settings(global)?, &folder, &spec);
     if wanted.pty {
         return attach_terminal(&folder);
     }

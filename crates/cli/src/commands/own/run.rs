@@ -8,6 +8,7 @@ use watchbill_drive::folder::Folder;
 use watchbill_drive::socket::caller::why_no_person_started_this;
 use watchbill_drive::start::start;
 use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::forget::mark_unwanted_own;
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize, OwnSpec};
 
@@ -15,7 +16,7 @@ use super::attach::attach_terminal;
 use super::events::{End, Printing, wait};
 use super::target::{data_dir, first_prompt_id, is_uuid, new_id, program, row};
 use crate::args::{Global, Run};
-use crate::commands::{emit, to_json};
+use crate::commands::{emit, settings, to_json};
 use crate::render::short;
 use crate::terminal_text::{Paint, one_line};
 
@@ -31,6 +32,7 @@ pub fn run(global: &Global, wanted: &Run, paint: Paint) -> anyhow::Result<()> {
         may_prompt()?;
     }
     let folder = start(&data_dir, &program()?, &spec)?;
+    mark_unwanted_own(&settings(global)?, &folder, &spec);
     let has_begun = wanted.pty || prompt.is_some();
     if let Some(text) = prompt {
         let id = first_prompt_id(&spec.session);

@@ -5,6 +5,7 @@ use watchbill_drive::client::send;
 use watchbill_drive::context::{self, Turn};
 use watchbill_drive::start::start;
 use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::forget::mark_unwanted_own;
 use watchbill_history::query::context::{Speaker, Words, words};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
@@ -13,8 +14,8 @@ use watchbill_protocol::roster::TrackedSession;
 use super::run::{may_prompt, started};
 use super::target::{self, first_prompt_id, guard, new_id, program};
 use crate::args::{Agent, Global, Resume, Switch};
-use crate::commands::emit;
 use crate::commands::history::{bring_up_to_date_anywhere, reading_settings};
+use crate::commands::{emit, settings};
 use crate::terminal_text::one_line;
 
 /// How many characters of a call of a tool the other agent is told.
@@ -54,6 +55,7 @@ pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow:
     };
     may_prompt()?;
     let folder = start(&target::data_dir(global)?, &program()?, &spec)?;
+    mark_unwanted_own(&settings(global)?, &folder, &spec);
     let id = first_prompt_id(&spec.session);
     let prompt = OwnCommand::Prompt { id: id.clone(), text, images: Vec::new(), when: PromptWhen::Queue };
     send(&folder, &format!("prompt-{id}"), &prompt)?;

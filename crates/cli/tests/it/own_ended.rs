@@ -1,0 +1,111 @@
+//! Sessions of your own that have ended: their rows come from the summary beside the log, and from the log where there is none.
+
+use std::path::PathBuf;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use watchbill_drive::client::HostClient;
+use watchbill_drive::folder::Folder;
+
+use crate::forget::until;
+use crate::own::Place;
+use crate::with_serve::{Serve, ask};
+
+fn folder(place: &Place, own: &str) -> Folder {
+    Folder::of(&place.home.data(), own).unwrap()
+}
+
+pub fn host_of(place: &Place, own: &str) -> u32 {
+    HostClient::connect(&folder(place, own)).unwrap().hello().pid
+}
+
+pub fn has_ended(pid: u32) -> bool {
+    !std::fs::exists(format!("/proc/{pid}")).unwrap()
+}
+
+/// A session that has ended, and the files of its log and its summary.
+pub fn ended(place: &Place) -> (String, PathBuf, PathBuf) {
+    let own = place.starts("say this");
+    until("its turn to end", || place.row()["stateKind"] == "turn_ended");
+    let host = host_of(place, &own);
+    assert_eq!(place.say(&["stop", &own]).code, 0);
+    until("the end of the host", || has_ended(host));
+    let path = folder(place, &own).path().to_owned();
+    (own, path.join("log"), path.join("summary"))
+}
+
+/// The same rows as a running program gives them.
+fn served(place: &Place) -> Vec<Value> {
+    let serve = Serve::of(&place.home);
+    let rows = || {
+        let answer = ask(&place.home, &json!({ "id": "1", "request": "roster", "all": true })).unwrap();
+        answer["reply"]["sessions"].as_array().unwrap().clone()
+    };
+    until("the own session", || rows().iter().any(|row| row["ownId"].is_string()));
+    let rows = rows();
+    serve.end(Signal::TERM);
+    rows
+}
+
+#[test]
+fn an_ended_session_is_shown_without_a_look_at_its_log() {
+    let place = Place::new();
+    let (_, log, summary) = ended(&place);
+    let rows = place.rows();
+    let (logged, kept) = (std::fs::read(&log).unwrap(), std::fs::read(&summary).expect("its host kept it"));
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&summary).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    // Nothing can be read in a log of the same length.
+    std::fs::write(&log, vec![b'x'; logged.len()]).unwrap();
+    assert_eq!(place.rows(), rows);
+    assert_eq!(served(&place), rows);
+    std::fs::write(&log, &logged).unwrap();
+
+    // Each is no summary of this log: the log is read, and the summary written again.
+    let damaged = |at: usize| {
+        let mut bytes = kept.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    let later_version = damaged(4);
+    let cases = [
+        None,
+        Some(Vec::new()),
+        Some(later_version),
+        Some(damaged(kept.len() - 1)),
+        Some(kept[..30].to_vec()),
+    ];
+    for case in cases.iter().chain(&[Some([&kept[..], b"x"].concat())]) {
+        for by_engine in [false, true] {
+            match case {
+                None => std::fs::remove_file(&summary).unwrap(),
+                Some(bytes) => std::fs::write(&summary, bytes).unwrap(),
+            }
+            let shown = if by_engine { served(&place) } else { place.rows() };
+            assert_eq!(shown, rows, "{case:?}");
+            assert_eq!(std::fs::read(&summary).unwrap(), kept, "{case:?}");
+        }
+    }
+    // A folder that cannot be written is no obstacle.
+    std::fs::remove_file(&summary).unwrap();
+    std::fs::create_dir(&summary).unwrap();
+    assert_eq!(place.rows(), rows);
+}
+
+#[test]
+fn a_summary_of_an_earlier_end_is_not_taken() {
+    let place = Place::new();
+    let (own, _, summary) = ended(&place);
+    let kept = std::fs::read(&summary).unwrap();
+    assert_eq!(place.say(&["resume", &own]).code, 0);
+    assert_eq!(place.say(&["prompt", &own, "--wait", "say more"]).code, 0);
+    let host = host_of(&place, &own);
+    kill_process(Pid::from_raw(host.cast_signed()).unwrap(), Signal::KILL).unwrap();
+    until("the end of the host", || has_ended(host));
+    std::fs::write(&summary, &kept).unwrap();
+    let row = place.row();
+    assert_eq!(row["stateReason"]["detail"], "its host ended unexpectedly", "{row:#}");
+    assert_ne!(std::fs::read(&summary).unwrap(), kept, "it is written again");
+    assert_eq!(place.row(), row);
+    assert_eq!(served(&place), [row]);
+}
