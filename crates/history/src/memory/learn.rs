@@ -88,9 +88,6 @@ pub(super) struct Seen {
     shown: BTreeMap<u64, Option<Signal>>,
 }
 
-/// Raise it when a rule changes.
-const VERSION: u32 = 1;
-
 /// Where a turn stands in its session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct TurnPlace {
@@ -122,7 +119,7 @@ enum FoundEvidence {
 /// What these rules keep of a session.
 pub(super) fn seen(store: &Store, session: SessionKey) -> Result<Option<Seen>, StoreError> {
     let seen = store.memory_rules(session)?.and_then(|rules| serde_json::from_str::<Seen>(&rules).ok());
-    Ok(seen.filter(|seen| seen.version == VERSION))
+    Ok(seen.filter(|seen| seen.version == RuleState::VERSION))
 }
 
 /// Looks at one turn; `None` if that is not enough.
@@ -180,7 +177,7 @@ fn learn_session(store: &Store, session: SessionKey, place: &ProjectPlace) -> Re
     let shown = |signal: &Signal| (signal.id, found.iter().find(|known| known.id == signal.id).cloned());
     let shown = of_newest.iter().map(shown).collect();
     found.extend(of_newest);
-    let seen = Seen { version: VERSION, is_over_http, newest, before, after, shown };
+    let seen = Seen { version: RuleState::VERSION, is_over_http, newest, before, after, shown };
     Ok(Learned { rows, evidence: FoundEvidence::All(join(found)), seen })
 }
 

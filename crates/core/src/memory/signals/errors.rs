@@ -1,9 +1,7 @@
 //! Rule 1: a command failed, files were changed, and the same command passed.
 
-use serde::{Deserialize, Serialize};
-
 use super::finding::FindingParts;
-use super::rule_state::{RuleState, move_to_end};
+use super::rule_state::{Failed, RuleState, move_to_end};
 use super::session_rows::{command_of, is_edit};
 use super::turns::Turn;
 use crate::history::rows::CallOutcome;
@@ -21,16 +19,6 @@ const ANSWER: usize = 90;
 const MOST_FAILED: usize = 32;
 /// The most changed files of one.
 const MOST_CHANGED: usize = 32;
-
-/// A command that failed, and the changes since.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Failed {
-    /// Hash of the command line.
-    command: u64,
-    error: String,
-    /// The files, the last changed one at the end.
-    files: Vec<String>,
-}
 
 pub(super) fn fixes(state: &mut RuleState, turn: &Turn<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let failed = &mut state.failed;

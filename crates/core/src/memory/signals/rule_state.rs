@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::finding::{FindingParts, Signal};
-use super::session_rows::{SessionRows, is_edit};
-use super::turns::{Turn, Turns};
-use super::{corrections, errors, plans, repeated};
+use super::session_rows::is_edit;
+use super::turns::Turn;
 use crate::history::rows::{BatchStatus, CallOutcome};
 
 /// The most files that a prompt can name: those that were touched last.
@@ -15,13 +13,23 @@ const MOST_FILES: usize = 256;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleState {
     /// Commands that failed and did not pass since, the oldest first.
-    pub(super) failed: Vec<errors::Failed>,
+    pub(super) failed: Vec<Failed>,
     /// The last changed file, if no command has passed since.
     pub(super) edited: Option<String>,
     /// The touched files, relative to the root. The last one was touched last.
     files: Vec<String>,
     /// The turn before.
     pub(super) before: Option<Before>,
+}
+
+/// A command that failed, and the changes since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Failed {
+    /// Hash of the command line.
+    pub(super) command: u64,
+    pub(super) error: String,
+    /// The files, the last changed one at the end.
+    pub(super) files: Vec<String>,
 }
 
 /// What the rules keep of the turn before.
@@ -34,38 +42,24 @@ pub(super) struct Before {
 }
 
 impl RuleState {
-    /// The findings of the ended turns among these rows, which follow those so far. They are not joined.
-    pub fn follow(&mut self, project: u64, rows: &SessionRows) -> Vec<Signal> {
-        let mut found = Vec::new();
-        for turn in Turns::of(rows).ended() {
-            self.follow_turn(&turn, &mut |told| found.extend(told.signal(project)));
+    /// Raise it when a rule or this form changes: then stored states of other versions no longer count.
+    pub const VERSION: u32 = 1;
+
+    /// Notes the files of a turn.
+    pub(super) fn touch(&mut self, turn: &Turn<'_>) {
+        for file in turn.calls.iter().filter_map(|call| turn.rows.relative(call.file.as_deref()?)) {
+            move_to_end(&mut self.files, file, MOST_FILES);
         }
-        found
     }
 
-    fn follow_turn(&mut self, turn: &Turn<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
-        if !turn.batch.private {
-            self.touch(turn);
-            errors::fixes(self, turn, tell);
-            corrections::corrections(self, turn, tell);
-            corrections::refusals(turn, tell);
-            corrections::marks(self, turn, tell);
-            repeated::commands(turn, tell);
-            repeated::hot_files(self, turn, tell);
-            plans::plans(turn, tell);
-        }
+    /// Keeps what the next turn needs of this one.
+    pub(super) fn end_turn(&mut self, turn: &Turn<'_>) {
         let mut edited = turn.own_calls().rev().filter(|call| is_edit(call));
         self.before = Some(Before {
             was_stopped: turn.batch.ended.as_ref().is_some_and(|end| end.status == BatchStatus::Interrupted)
                 || turn.own_calls().any(|call| call.outcome == Some(CallOutcome::Denied)),
             edited: edited.find_map(|call| call.file.as_deref()).and_then(|path| turn.rows.relative(path)),
         });
-    }
-
-    fn touch(&mut self, turn: &Turn<'_>) {
-        for file in turn.calls.iter().filter_map(|call| turn.rows.relative(call.file.as_deref()?)) {
-            move_to_end(&mut self.files, file, MOST_FILES);
-        }
     }
 
     /// The file of the session that a text names: by its path, or by its name.

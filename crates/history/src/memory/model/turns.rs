@@ -17,7 +17,8 @@ pub struct SessionTurns {
     pub place: ProjectPlace,
 }
 
-/// Reads a session, or one turn of it; `None` if it may not be asked about: the rules have not seen it, it is excluded, or a program sent a part of it.
+/// Reads a session, or one turn of it. `None` if it may not be asked about: the rules have not seen it, it is excluded, or a
+/// program sent a part of it.
 ///
 /// # Errors
 /// When the store cannot be read.
