@@ -17,6 +17,14 @@ pub fn private_dir(path: &Path) -> io::Result<()> {
     }
 }
 
+/// The same for the data folder itself. The person may have put a link in its place; folders below it are no links.
+///
+/// # Errors
+/// See [`private_dir`].
+pub fn private_data_dir(path: &Path) -> io::Result<()> {
+    private_dir(&path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+}
+
 #[cfg(unix)]
 fn make(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use watchbill_platform::files::{open_private, private_dir};
+use watchbill_platform::files::{open_private, private_data_dir};
 
 /// The file's name in the data folder.
 pub const FILE: &str = "service.json";
@@ -40,8 +40,7 @@ impl AddressFile {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION"),
         };
-        // The user's own data folder may be a link, as for the store.
-        private_dir(&data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned()))?;
+        private_data_dir(data_dir)?;
         let fresh = data_dir.join(format!("{FILE}.{}", std::process::id()));
         let mut file =
             open_private(std::fs::OpenOptions::new().write(true).create(true).truncate(true), &fresh)?;
@@ -57,25 +56,5 @@ impl Drop for AddressFile {
         if std::fs::read_to_string(&self.path).is_ok_and(|text| text.contains(&self.token)) {
             let _ = std::fs::remove_file(&self.path);
         }
-    }
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test panics")]
-
-    use super::*;
-
-    #[test]
-    fn a_data_folder_behind_a_link_gets_the_file() {
-        let place = std::env::temp_dir().join(format!("watchbill-address-{}", std::process::id()));
-        let (real, link) = (place.join("real"), place.join("link"));
-        private_dir(&real).unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
-        let file = AddressFile::write(&link, SocketAddr::from(([127, 0, 0, 1], 1)), "token").unwrap();
-        assert!(real.join(FILE).is_file());
-        drop(file);
-        assert!(!real.join(FILE).exists());
-        std::fs::remove_dir_all(place).unwrap();
     }
 }

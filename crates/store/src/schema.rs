@@ -41,7 +41,7 @@ const VERSIONS: &[&[&str]] = &[
     &[memories::V9],
     &[model_jobs::V10],
     &[activities::V11],
-    &[texts::V12],
+    &[texts::V12, activities::V12, memories::V12],
 ];
 
 /// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.

@@ -36,7 +36,10 @@ impl Service {
 
     /// The program, which may not serve yet.
     fn spawned(config: &str, words: &[&str]) -> Self {
-        let home = Home::empty().configured(config);
+        Self::of(Home::empty().configured(config), words)
+    }
+
+    fn of(home: Home, words: &[&str]) -> Self {
         let prompt = json!({"type": "user", "uuid": "u1", "timestamp": "2026-11-20T15:00:00.000Z", "cwd": "/home/dev/api",
             "sessionId": PAGER, "promptId": "p1", "message": {"role": "user", "content": "The pager skips rows"}});
         transcript(&home.claude(), PAGER, &[prompt]);
@@ -147,6 +150,18 @@ fn a_program_with_the_token_reads_what_the_command_line_shows() {
     let unknown = service.get("/api/sessions/none");
     assert_eq!((unknown.status, &unknown.json()["code"]), (404, &json!("not_found")));
     assert_eq!(service.get("/api/search").status, 400, "without a query");
+}
+
+#[test]
+fn a_data_folder_behind_a_link_is_served() {
+    let place = tempfile::tempdir().unwrap();
+    let (real, link) = (place.path().join("real"), place.path().join("link"));
+    std::fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let mut service = Service::of(Home::with(link, ""), &["serve", "--http"]);
+    service.wait();
+    assert_eq!(service.get("/api/sessions?all=true").json()["sessions"][0]["sessionId"], PAGER);
+    assert!(real.join("service.json").is_file());
 }
 
 #[test]

@@ -135,6 +135,11 @@ impl Batch {
         Self { id, ..Self::default() }
     }
 
+    /// Whether its turn has ended.
+    pub fn is_over(&self) -> bool {
+        self.ended.as_ref().is_some_and(|ended| ended.status != BatchStatus::Active)
+    }
+
     /// Adds the facts of another report of the same batch. The order of reports does not matter.
     pub fn merge(&mut self, other: &Self) {
         self.origin = self.origin.max(other.origin);

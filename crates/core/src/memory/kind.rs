@@ -1,7 +1,9 @@
 //! The kinds of memories, and how much each is trusted.
 
+use serde::{Deserialize, Serialize};
+
 /// The rule that found a memory, or what a model calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MemoryKind {
     /// A command failed, files were changed, and the same command passed.
     Fix,
@@ -109,7 +111,7 @@ impl MemoryKind {
 }
 
 /// How much a colleague would lose without it. A later variant is more important.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Importance {
     /// Some minutes.
     Medium,

@@ -23,5 +23,5 @@ pub use choose::{Budget, Chosen, Place, choose, render};
 pub use evidence::{AcceptRule, Edit, EditKind, Evidence, Mark, Memory, Standing, gather, standings};
 pub use kind::{Importance, MemoryKind};
 pub use settings::{ContextChoice, MemorySettings, ModelSettings};
-pub use signals::{PlanRow, SessionRows, Signal, signals};
+pub use signals::{PlanRow, RuleState, SessionRows, Signal, signals};
 pub use summary::{Summary, hand_over, summarize};

@@ -1,10 +1,16 @@
 //! Applies the rules to sessions with new ended turns, one session at a time.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
 use watchbill_core::history::HistorySettings;
+use watchbill_core::history::rows::{Batch, BatchId};
 use watchbill_core::memory::model::queue::turns_to_ask;
-use watchbill_core::memory::{MemorySettings, PlanRow, SessionRows, signals};
+use watchbill_core::memory::signals::join;
+use watchbill_core::memory::{MemorySettings, PlanRow, RuleState, SessionRows, Signal};
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::sender::HTTP_ID;
+use watchbill_store::tables::memories::ProjectPlace;
 use watchbill_store::{SessionKey, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
@@ -20,7 +26,8 @@ const MODEL_SINCE: &str = "model_since";
 /// Lets the rules see one session that is due, the newest first, and queues its ended turns for the model, if one is chosen. Returns
 /// whether more may be due.
 ///
-/// What the rules found in the session is replaced as a whole, so the same rows always give the same evidence.
+/// A turn that follows the newest one they saw, or that one again, is looked at alone. If an earlier turn has changed, the
+/// rules look at the whole session, and its evidence is replaced. Both ways give the same evidence.
 ///
 /// # Errors
 /// When the store cannot be read or written; the session stays due.
@@ -32,7 +39,7 @@ pub fn learn_one(
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     let since = model_since(store, memory, now)?;
-    let Some(session) = store.memory_due(1)?.into_iter().next() else { return Ok(false) };
+    let Some((session, changed)) = store.memory_due(1)?.into_iter().next() else { return Ok(false) };
     let cwd = store.working_folder(session)?.filter(|cwd| !settings.exclude.excludes(cwd));
     // Once known, the project stays: the folder may be gone later.
     let known = store.memory_place(session)?;
@@ -43,18 +50,142 @@ pub fn learn_one(
         step.commit()?;
         return Ok(true);
     };
-    let rows = session_rows(store, session, &place.root)?;
-    let mut found = signals(place.project, &rows);
-    let mut turns = since.map(|since| turns_to_ask(&rows, since)).unwrap_or_default();
-    if is_over_http(&rows) {
-        found.iter_mut().for_each(|signal| signal.suspect = true);
-        turns.clear();
-    }
+    let learned = match &changed {
+        Some(batch) => learn_turn(store, session, &place, batch)?,
+        None => None,
+    };
+    let learned = match learned {
+        Some(learned) => learned,
+        None => learn_session(store, session, &place)?,
+    };
+    let turns = since.filter(|_| !learned.seen.is_over_http);
+    let turns = turns.map(|since| turns_to_ask(&learned.rows, since)).unwrap_or_default();
+    // A text that cannot be read makes the rules look at the whole session.
+    let rules = serde_json::to_string(&learned.seen).unwrap_or_default();
     let mut step = store.step()?;
-    step.put_evidence(session, &place, &found)?;
+    match &learned.evidence {
+        FoundEvidence::Changes(changes) => step.change_evidence(session, &place, changes, &rules)?,
+        FoundEvidence::All(found) => step.put_evidence(session, &place, found, Some(&rules))?,
+    }
     turns.iter().try_for_each(|(batch, ended_at)| step.queue_model_job(session, batch, *ended_at))?;
     step.commit()?;
     Ok(true)
+}
+
+/// What the rules keep of a session, until its next turn ends.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Seen {
+    /// The version of the rules: others look at the whole session.
+    version: u32,
+    /// A program sent a part of the session.
+    pub(super) is_over_http: bool,
+    /// The newest turn that they saw.
+    newest: Option<TurnPlace>,
+    /// What they kept before and after it.
+    before: RuleState,
+    after: RuleState,
+    /// What the session showed, before that turn, of each memory that the turn shows.
+    shown: BTreeMap<u64, Option<Signal>>,
+}
+
+/// Where a turn stands in its session.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct TurnPlace {
+    started_at: Option<Timestamp>,
+    byte: Option<u64>,
+    id: BatchId,
+}
+
+impl TurnPlace {
+    fn of(batch: &Batch) -> Self {
+        Self { started_at: batch.started_at, byte: batch.offset, id: BatchId::clone(&batch.id) }
+    }
+}
+
+/// What a look found.
+struct Learned {
+    /// The rows that it read.
+    rows: SessionRows,
+    evidence: FoundEvidence,
+    seen: Seen,
+}
+
+enum FoundEvidence {
+    All(Vec<Signal>),
+    /// What is stored, and what stands in its place.
+    Changes(Vec<(Option<Signal>, Option<Signal>)>),
+}
+
+/// What these rules keep of a session.
+pub(super) fn seen(store: &Store, session: SessionKey) -> Result<Option<Seen>, StoreError> {
+    let seen = store.memory_rules(session)?.and_then(|rules| serde_json::from_str::<Seen>(&rules).ok());
+    Ok(seen.filter(|seen| seen.version == RuleState::VERSION))
+}
+
+/// Looks at one turn; `None` if that is not enough.
+fn learn_turn(
+    store: &Store,
+    session: SessionKey,
+    place: &ProjectPlace,
+    batch: &BatchId,
+) -> Result<Option<Learned>, StoreError> {
+    let Some(mut seen) = seen(store, session)? else { return Ok(None) };
+    let Some(rows) = turn_rows(store, session, &place.root, batch)? else { return Ok(None) };
+    let (Some(turn), Some(newest)) = (rows.batches.last().map(TurnPlace::of), &seen.newest) else {
+        return Ok(None);
+    };
+    if turn < *newest || (turn != *newest && turn.id == newest.id) || is_over_http(&rows) != seen.is_over_http
+    {
+        return Ok(None);
+    }
+    // Of the newest turn, its earlier findings are taken back.
+    let shown = if turn == *newest { std::mem::take(&mut seen.shown) } else { BTreeMap::new() };
+    let before = if turn == *newest { seen.before } else { seen.after };
+    let mut after = before.clone();
+    let found = follow(&mut after, place.project, &rows, seen.is_over_http);
+    let now: BTreeSet<u64> = found.iter().map(|signal| signal.id).collect();
+    let mut next = BTreeMap::new();
+    let mut changes = Vec::new();
+    for id in now.iter().chain(shown.keys()).copied().collect::<BTreeSet<u64>>() {
+        let stored = store.signal(session, id)?;
+        let earlier = shown.get(&id).unwrap_or(&stored).clone();
+        let here = found.iter().filter(|signal| signal.id == id).cloned();
+        let joined = join(earlier.iter().cloned().chain(here).collect()).pop();
+        changes.push((stored, joined));
+        if now.contains(&id) {
+            next.insert(id, earlier);
+        }
+    }
+    let seen = Seen { newest: Some(turn), before, after, shown: next, ..seen };
+    Ok(Some(Learned { rows, evidence: FoundEvidence::Changes(changes), seen }))
+}
+
+/// Looks at all turns.
+fn learn_session(store: &Store, session: SessionKey, place: &ProjectPlace) -> Result<Learned, StoreError> {
+    let mut rows = session_rows(store, session, &place.root)?;
+    let is_over_http = is_over_http(&rows);
+    let ended = rows.batches.iter().rposition(Batch::is_over);
+    // The newest ended turn may change, so what was there before it is kept.
+    let later = ended.map(|at| rows.batches.split_off(at)).unwrap_or_default();
+    let mut before = RuleState::default();
+    let mut found = join(follow(&mut before, place.project, &rows, is_over_http));
+    let mut after = before.clone();
+    let earlier = std::mem::replace(&mut rows.batches, later);
+    let of_newest = follow(&mut after, place.project, &rows, is_over_http);
+    let newest = ended.and_then(|_| rows.batches.first()).map(TurnPlace::of);
+    rows.batches.splice(..0, earlier);
+    let shown = |signal: &Signal| (signal.id, found.iter().find(|known| known.id == signal.id).cloned());
+    let shown = of_newest.iter().map(shown).collect();
+    found.extend(of_newest);
+    let seen = Seen { version: RuleState::VERSION, is_over_http, newest, before, after, shown };
+    Ok(Learned { rows, evidence: FoundEvidence::All(join(found)), seen })
+}
+
+/// The findings of the rows' turns. In a session over HTTP all are proposals.
+fn follow(state: &mut RuleState, project: u64, rows: &SessionRows, is_over_http: bool) -> Vec<Signal> {
+    let mut found = state.follow(project, rows);
+    found.iter_mut().for_each(|signal| signal.suspect |= is_over_http);
+    found
 }
 
 /// Lets the rules see every session that is due. Returns how many were.
@@ -101,18 +232,40 @@ pub(super) fn is_over_http(rows: &SessionRows) -> bool {
         || rows.calls.iter().any(|call| call.id.starts_with(HTTP_ID))
 }
 
-/// The rows of a session as the rules read them.
-pub(super) fn session_rows(
+/// The rows of one turn as the rules read them; `None` if it is not stored.
+pub(super) fn turn_rows(
     store: &Store,
     session: SessionKey,
     root: &str,
-) -> Result<SessionRows, StoreError> {
+    batch: &str,
+) -> Result<Option<SessionRows>, StoreError> {
+    let Some(stored) = store.batch(session, batch)? else { return Ok(None) };
+    let plans = if store.has_plan(session, batch)? { plan_rows(store, session)? } else { Vec::new() };
+    let calls = store.activities_of_batch(session, batch)?;
+    Ok(Some(SessionRows {
+        root: root.to_owned(),
+        batches: vec![stored.batch],
+        calls: calls.into_iter().map(|stored| stored.activity).collect(),
+        plans,
+    }))
+}
+
+fn plan_rows(store: &Store, session: SessionKey) -> Result<Vec<PlanRow>, StoreError> {
     let plans = store.plans(session)?.into_iter().map(|plan| PlanRow {
         plan: plan.plan.to_string(),
         content: plan.content,
         batch: plan.batch,
         states: plan.words,
     });
+    Ok(plans.collect())
+}
+
+/// The rows of a session as the rules read them.
+pub(super) fn session_rows(
+    store: &Store,
+    session: SessionKey,
+    root: &str,
+) -> Result<SessionRows, StoreError> {
     Ok(SessionRows {
         root: root.to_owned(),
         batches: store.newest_batches(session, MOST_TURNS)?.into_iter().map(|stored| stored.batch).collect(),
@@ -121,6 +274,9 @@ pub(super) fn session_rows(
             .into_iter()
             .map(|stored| stored.activity)
             .collect(),
-        plans: plans.collect(),
+        plans: plan_rows(store, session)?,
     })
 }
+
+#[cfg(test)]
+mod tests;

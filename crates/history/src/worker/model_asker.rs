@@ -213,7 +213,7 @@ impl ModelAsker {
             NextQuestion::WaitForEvent => return Ok(Err(Sleep::UntilWoken)),
         };
         self.queue.prepares();
-        let turns = turns_of(store, &look.history.exclude, row.session)?;
+        let turns = turns_of(store, &look.history.exclude, row.session, Some(&row.batch))?;
         if let Some(job) = turns.and_then(|turns| job(&turns.rows, &row.batch)) {
             return Ok(Ok((row, job)));
         }
@@ -261,7 +261,7 @@ impl ModelAsker {
         self.write("model: answer", |store| {
             // What was left out or removed since the question is not kept of its answer either.
             let turns = match reply {
-                Some(reply) => turns_of(store, &look.history.exclude, row.session)?
+                Some(reply) => turns_of(store, &look.history.exclude, row.session, Some(&row.batch))?
                     .filter(|turns| {
                         watchbill_core::memory::model::job(&turns.rows, &row.batch).as_ref() == Some(job)
                     })

@@ -73,6 +73,12 @@ pub(crate) const V11: &str = "
 ALTER TABLE activities ADD COLUMN reason TEXT;    -- what the user said when refusing the call
 ";
 
+pub(crate) const V12: &str = "
+-- Finds the calls of a turn, and those of no turn.
+DROP INDEX IF EXISTS activities_orphaned;
+CREATE INDEX IF NOT EXISTS activities_batch ON activities (session, batch);
+";
+
 /// An activity as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredActivity {
@@ -244,6 +250,25 @@ impl Store {
         })?;
         newest.reverse();
         Ok(newest)
+    }
+
+    /// The activities of a turn in order of their times, without their inputs.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn activities_of_batch(
+        &self,
+        session: SessionKey,
+        batch: &str,
+    ) -> Result<Vec<StoredActivity>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(&format!(
+                "SELECT {} FROM activities WHERE session = ?1 AND batch = ?2 ORDER BY at, file, byte, call",
+                COLUMNS.replacen("input", "NULL", 1)
+            ))?
+            .query_map((session, batch), read)?
+            .collect()
+        })
     }
 
     /// The activities of a session that belong to no batch, for recovery.

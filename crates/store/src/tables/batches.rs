@@ -180,10 +180,7 @@ impl WriteTransaction<'_> {
 
     /// The rules of memories look at a session after each change of an ended turn.
     fn note_ended(&mut self, session: SessionKey, batch: &Batch) -> Result<(), StoreError> {
-        match &batch.ended {
-            Some(ended) if ended.status != BatchStatus::Active => self.note_memory_due(session),
-            _ => Ok(()),
-        }
+        if batch.is_over() { self.note_memory_due(session, Some(&batch.id)) } else { Ok(()) }
     }
 
     fn write_batch(
@@ -232,6 +229,18 @@ impl Store {
             ))?
             .query_map([session], read)?
             .collect()
+        })
+    }
+
+    /// A batch of a session.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn batch(&self, session: SessionKey, batch: &str) -> Result<Option<StoredBatch>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM batches WHERE session = ?1 AND batch = ?2"))?
+                .query_row((session, batch), read)
+                .optional()
         })
     }
 

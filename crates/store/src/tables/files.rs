@@ -148,7 +148,8 @@ impl WriteTransaction<'_> {
     /// When the database cannot be written.
     pub fn reset_file(&mut self, file: FileKey) -> Result<(), StoreError> {
         self.index_all()?;
-        self.run("INSERT OR IGNORE INTO memory_due SELECT session FROM files WHERE id = ?1", [file])?;
+        let session: SessionKey = self.one("SELECT session FROM files WHERE id = ?1", [file])?;
+        self.note_memory_due(session, None)?;
         for table in super::READ_FROM_FILES {
             self.run_composed(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }

@@ -4,6 +4,8 @@
 //! session that shows it. Words are rows of a plain table and no second full-text index. The same foreign key removes
 //! them, and the table tells how many memories of a project have a word.
 
+use std::collections::BTreeSet;
+
 use watchbill_core::memory::likeness::words;
 use watchbill_core::memory::signals::Signal;
 use watchbill_core::memory::{Edit, EditKind, MemoryKind};
@@ -82,6 +84,13 @@ ALTER TABLE memory_edits ADD COLUMN record_at INTEGER;
 CREATE INDEX memory_edits_session ON memory_edits (session);
 ";
 
+pub(crate) const V12: &str = "
+-- The only turn that has changed since the rules saw the session. None: they look at the whole session.
+ALTER TABLE memory_due ADD COLUMN batch TEXT;
+-- What the rules keep of the session's earlier turns, as JSON. None: they look at the whole session.
+ALTER TABLE memory_sessions ADD COLUMN rules TEXT;
+";
+
 /// Where a session works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPlace {
@@ -94,9 +103,32 @@ pub struct ProjectPlace {
 }
 
 impl WriteTransaction<'_> {
-    /// Notes that the rules must see a session again.
-    pub(crate) fn note_memory_due(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.run("INSERT OR IGNORE INTO memory_due (session) VALUES (?1)", [session]).map(drop)
+    /// Notes that the rules must see a turn of a session, or the whole session. Two turns are the whole session.
+    pub(crate) fn note_memory_due(
+        &mut self,
+        session: SessionKey,
+        batch: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO memory_due (session, batch) VALUES (?1, ?2)
+             ON CONFLICT (session) DO UPDATE SET batch = CASE WHEN batch = excluded.batch THEN batch END",
+            (session, batch),
+        )
+        .map(drop)
+    }
+
+    /// A plan was approved in a turn. If another turn wrote a version of it, the rules must see the session again.
+    pub(super) fn note_approved_plan(
+        &mut self,
+        session: SessionKey,
+        plan: &str,
+        batch: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let elsewhere: bool = self.one(
+            "SELECT EXISTS (SELECT 1 FROM plans WHERE session = ?1 AND plan = ?2 AND batch IS NOT ?3)",
+            (session, plan, batch),
+        )?;
+        if elsewhere { self.note_memory_due(session, None) } else { Ok(()) }
     }
 
     /// The session is due no longer.
@@ -108,7 +140,7 @@ impl WriteTransaction<'_> {
     }
 
     /// Replaces what the rules found in a session. Findings that the user has forgotten are left out. The session is due no longer.
-    /// What a model found stays: it was asked about a turn once.
+    /// What a model found stays: it was asked about a turn once. `rules` is what the rules keep for the next turn.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -117,15 +149,50 @@ impl WriteTransaction<'_> {
         session: SessionKey,
         place: &ProjectPlace,
         found: &[Signal],
+        rules: Option<&str>,
     ) -> Result<(), StoreError> {
         self.drop_evidence_of_rules(session)?;
         self.clear_memory_due(session)?;
         self.run(
-            "INSERT OR REPLACE INTO memory_sessions (session, project, place, root) VALUES (?1, ?2, ?3, ?4)",
-            (session, bits(place.project), &place.place, &place.root),
+            "INSERT OR REPLACE INTO memory_sessions (session, project, place, root, rules) VALUES (?1, ?2, ?3, ?4, ?5)",
+            (session, bits(place.project), &place.place, &place.root, rules),
         )?;
         for signal in found {
             self.put_signal(session, place, signal)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces single findings of a session: the stored one, if there is one, and what stands in its place. The session is due no
+    /// longer.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn change_evidence(
+        &mut self,
+        session: SessionKey,
+        place: &ProjectPlace,
+        changes: &[(Option<Signal>, Option<Signal>)],
+        rules: &str,
+    ) -> Result<(), StoreError> {
+        self.clear_memory_due(session)?;
+        self.run("UPDATE memory_sessions SET rules = ?2 WHERE session = ?1", (session, rules))?;
+        for (stored, found) in changes.iter().filter(|(stored, found)| stored != found) {
+            if let Some(stored) = stored {
+                self.run(
+                    "DELETE FROM memory_evidence WHERE memory = ?1 AND session = ?2",
+                    (bits(stored.id), session),
+                )?;
+                for word in words_of(stored) {
+                    self.run(
+                        "DELETE FROM memory_words WHERE project = ?1 AND word = ?2 AND memory = ?3 AND session = ?4",
+                        (bits(place.project), word, bits(stored.id), session),
+                    )?;
+                }
+            }
+            if let Some(found) = found {
+                self.put_signal(session, place, found)?;
+            }
         }
         Ok(())
     }
@@ -161,8 +228,7 @@ impl WriteTransaction<'_> {
                 signal.suspect
             ],
         )?;
-        let name = signal.path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
-        for word in words(&format!("{} {name}", signal.text)).iter().filter(|_| stored > 0) {
+        for word in words_of(signal).iter().filter(|_| stored > 0) {
             self.run(
                 "INSERT OR IGNORE INTO memory_words (project, word, memory, session) VALUES (?1, ?2, ?3, ?4)",
                 (bits(place.project), word, bits(signal.id), session),
@@ -195,7 +261,8 @@ impl WriteTransaction<'_> {
         let session: SessionKey = self.one("SELECT session FROM files WHERE id = ?1", [file])?;
         self.drop_evidence(session)?;
         self.run("DELETE FROM said WHERE source = ?1", [session])?;
-        self.note_memory_due(session)
+        self.run("UPDATE memory_sessions SET rules = NULL WHERE session = ?1", [session])?;
+        self.note_memory_due(session, None)
     }
 
     /// Removes the user's texts of memories that no session shows any more. The bare decisions stay, so that a rejected
@@ -233,6 +300,9 @@ impl WriteTransaction<'_> {
         )?;
         if edit.what == EditKind::Forgotten {
             for sql in [
+                // It may hold the text.
+                "UPDATE memory_sessions SET rules = NULL
+                    WHERE session IN (SELECT session FROM memory_evidence WHERE memory = ?1)",
                 "DELETE FROM memory_evidence WHERE memory = ?1",
                 "DELETE FROM memory_words WHERE memory = ?1",
                 "DELETE FROM said WHERE memory = ?1",
@@ -243,4 +313,10 @@ impl WriteTransaction<'_> {
         }
         Ok(())
     }
+}
+
+/// The words by which a search finds a finding.
+fn words_of(signal: &Signal) -> BTreeSet<String> {
+    let name = signal.path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+    words(&format!("{} {name}", signal.text))
 }

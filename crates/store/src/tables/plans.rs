@@ -109,6 +109,10 @@ impl WriteTransaction<'_> {
                 file
             ],
         )?;
+        if version.word == PlanEventKind::Approved {
+            // The rules look at a plan with the turn that wrote it, which may have ended before.
+            self.note_approved_plan(session, &version.plan, version.batch.as_deref())?;
+        }
         Ok(())
     }
 
@@ -145,6 +149,17 @@ impl WriteTransaction<'_> {
 type PlanEventRow = (Arc<str>, Option<Timestamp>, PlanEventKind);
 
 impl Store {
+    /// Whether a turn wrote a version of a plan.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_plan(&self, session: SessionKey, batch: &str) -> Result<bool, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT EXISTS (SELECT 1 FROM plans WHERE session = ?1 AND batch = ?2)")?
+                .query_row((session, batch), |row| row.get(0))
+        })
+    }
+
     /// The versions of a session's plans: by plan, then by time.
     ///
     /// # Errors

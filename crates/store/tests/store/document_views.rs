@@ -108,7 +108,7 @@ fn stored(store: &mut Store) -> SessionKey {
     let place = ProjectPlace { project: 7, place: "/srv/app".into(), root: "/srv/app".into() };
     let found =
         [found(1, "rows begin at 0", false), found(2, "rejected", false), found(3, "a proposal", true)];
-    step.put_evidence(key, &place, &found).unwrap();
+    step.put_evidence(key, &place, &found, None).unwrap();
     let edit =
         Edit { memory: 2, what: EditKind::Rejected, at: at(3_000), text: None, path: None, mark: None };
     step.put_memory_edit(7, &edit).unwrap();

@@ -318,7 +318,7 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
 }
 
 /// Counts that no real request has, as a program before schema 6 has stored them. That schema has no `memory_edits`,
-/// to which a later one adds columns.
+/// to which a later one adds columns, and no other column that a later one adds.
 fn absurd(rig: &Rig) {
     let mut store = rig.open();
     forked(&mut store);
@@ -328,6 +328,8 @@ fn absurd(rig: &Rig) {
         "UPDATE requests SET input = {most}, output = {most}, cache_read = {most}, cache_write = {most};
          UPDATE sessions SET project = 'p';
          ALTER TABLE activities DROP COLUMN reason;
+         ALTER TABLE memory_due DROP COLUMN batch;
+         ALTER TABLE memory_sessions DROP COLUMN rules;
          DROP TABLE memory_edits;
          PRAGMA user_version = 5;",
         most = i64::MAX

@@ -43,7 +43,7 @@ fn shows(store: &mut Store, id: &str, found: &[Signal]) -> SessionKey {
     let mut step = store.step().unwrap();
     let (key, file) = session(&mut step, id);
     step.note_folder(file, "/home/dev/app").unwrap();
-    step.put_evidence(key, &place(), found).unwrap();
+    step.put_evidence(key, &place(), found, None).unwrap();
     step.commit().unwrap();
     key
 }
@@ -147,7 +147,7 @@ fn an_ended_turn_makes_its_session_due_and_a_running_one_does_not() {
     let mut step = store.step().unwrap();
     step.merge_batch(key, Some(file), &turn(BatchStatus::Completed)).unwrap();
     step.commit().unwrap();
-    assert_eq!(store.memory_due(9).unwrap(), [key]);
+    assert_eq!(store.memory_due(9).unwrap(), [(key, Some("b".into()))]);
     shows(&mut store, "one", &[]);
     assert_eq!(store.memory_due(9).unwrap(), []);
 }
@@ -166,7 +166,7 @@ fn excluding_a_path_removes_what_was_learned_in_the_session_that_names_it() {
     let rules = Exclude::new(["/srv/secret".to_owned()]);
     let selection = store.select_excluded(&rules, Default::default(), Vec::new()).unwrap();
     store.remove(&selection, NOW, &mut |_| ()).unwrap();
-    assert_eq!((texts(&store), store.memory_due(9).unwrap()), (Vec::new(), vec![key]));
+    assert_eq!((texts(&store), store.memory_due(9).unwrap()), (Vec::new(), vec![(key, None)]));
     assert!(!in_bytes(&rig, "hiddensecret"));
 }
 

@@ -79,10 +79,9 @@ struct Line {
 ///
 /// The same rows give the same bytes.
 pub fn job(rows: &SessionRows, batch: &BatchId) -> Option<Job> {
-    let turns = Turns::of(rows);
-    let turn = turns.turn(Some(batch))?;
+    let turn = Turns::of(rows).turn(batch)?;
     let (mut edits, mut reads, mut lines) = (0, 0, Vec::new());
-    for (at, call) in turns.calls_of(batch).enumerate() {
+    for (at, call) in turn.own_calls().enumerate() {
         edits += usize::from(is_edit(call) && call.outcome == Some(CallOutcome::Ok));
         let kind = call.tool.as_deref().map(ToolKind::of);
         let is_read = matches!(kind, Some(ToolKind::Read | ToolKind::SearchText | ToolKind::FindFiles));
@@ -92,7 +91,7 @@ pub fn job(rows: &SessionRows, batch: &BatchId) -> Option<Job> {
     lines.sort_by_key(|line| (line.rank, line.at));
     // Without an edit or an error that may be shown there is nothing to learn from.
     lines.first().filter(|line| line.rank < 2)?;
-    let (prompt, answer) = texts(turn);
+    let (prompt, answer) = texts(turn.batch);
     let room = LONGEST_INPUT - SYSTEM.len() - FRAME;
     let share = room.saturating_sub(prompt.len() + answer.len()).max(SHARE);
     let mut spent = 0;
@@ -106,7 +105,7 @@ pub fn job(rows: &SessionRows, batch: &BatchId) -> Option<Job> {
     lines.sort_by_key(|line| line.at);
     let (prompt, answer) = fitted(&prompt, &answer, room - spent);
     let mut job = Job {
-        batch: turn.id.clone(),
+        batch: turn.batch.id.clone(),
         user: String::new(),
         files: Vec::new(),
         labels: Vec::new(),

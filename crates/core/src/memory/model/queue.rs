@@ -1,6 +1,6 @@
 //! Which ended turn the model is asked about next, and when. Pure: the caller knows the time, the jobs and what holds them up.
 
-use crate::history::rows::{BatchId, BatchStatus, CallOutcome};
+use crate::history::rows::{Activity, BatchId, CallOutcome};
 use crate::memory::signals::{SessionRows, Turns, is_edit};
 use crate::time::{Millis, Timestamp};
 
@@ -55,23 +55,17 @@ impl JobState {
 
 /// The ended turns with edits or errors, each with the time of its end.
 pub fn turns_to_ask(rows: &SessionRows, since: Timestamp) -> Vec<(BatchId, Timestamp)> {
-    let ended = rows.batches.iter().filter_map(|batch| {
-        let ended = batch.ended.as_ref().filter(|ended| ended.status != BatchStatus::Active)?;
-        (ended.at >= since && !batch.private).then(|| (BatchId::clone(&batch.id), ended.at))
-    });
-    let ended: Vec<_> = ended.collect();
-    if ended.is_empty() {
-        return ended;
-    }
-    let turns = Turns::of(rows);
-    let is_of_interest = |id: &BatchId| {
-        turns.calls_of(id).any(|call| match call.outcome {
-            Some(CallOutcome::Error) => true,
-            Some(CallOutcome::Ok) => is_edit(call),
-            _ => false,
-        })
+    let is_of_interest = |call: &Activity| match call.outcome {
+        Some(CallOutcome::Error) => true,
+        Some(CallOutcome::Ok) => is_edit(call),
+        _ => false,
     };
-    ended.into_iter().filter(|(id, _)| is_of_interest(id)).collect()
+    let turns = Turns::of(rows);
+    let asked = turns.ended().filter_map(|turn| {
+        let ended = turn.batch.ended.as_ref().filter(|ended| ended.at >= since && !turn.batch.private)?;
+        turn.own_calls().any(is_of_interest).then(|| (BatchId::clone(&turn.batch.id), ended.at))
+    });
+    asked.collect()
 }
 
 /// A job as the choice sees it.

@@ -129,15 +129,14 @@ fn finding(project: u64, rows: &SessionRows, job: &Job, value: &Value) -> Result
     if text.split(' ').any(|word| is_invented_path(word, job)) {
         return Err(Refused::InventedFile);
     }
-    let turns = Turns::of(rows);
-    let turn = turns.turn(Some(&job.batch)).ok_or(Refused::InventedEvidence)?;
-    let suspect = is_suspect(&text) || is_order(&text) || turns.has_foreign_text(&job.batch);
+    let turn = Turns::of(rows).turn(&job.batch).ok_or(Refused::InventedEvidence)?;
+    let suspect = is_suspect(&text) || is_order(&text) || turn.has_foreign_text();
     let parts = FindingParts {
         path,
         importance,
         suspect,
-        byte: job.labels[first].byte.or(turn.offset),
-        ..FindingParts::new(kind, text, turn)
+        byte: job.labels[first].byte.or(turn.batch.offset),
+        ..FindingParts::new(kind, text, turn.batch)
     };
     let signal = parts.signal(project).ok_or(Refused::Secret)?;
     Ok(Signal { times: labels.len() as u64, ..signal })

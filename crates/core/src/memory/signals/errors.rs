@@ -1,11 +1,11 @@
 //! Rule 1: a command failed, files were changed, and the same command passed.
 
-use std::collections::BTreeMap;
-
 use super::finding::FindingParts;
+use super::rule_state::{Failed, RuleState, move_to_end};
 use super::session_rows::{command_of, is_edit};
-use super::turns::Turns;
-use crate::history::rows::{Batch, CallOutcome};
+use super::turns::Turn;
+use crate::history::rows::CallOutcome;
+use crate::ids::stable_hash;
 use crate::memory::kind::MemoryKind;
 use crate::memory::likeness::normal_error;
 use crate::memory::plain::{cut, is_suspect, squeezed};
@@ -15,34 +15,38 @@ const ERROR: usize = 90;
 /// Longest part of the agent's answer in a text, in characters.
 const ANSWER: usize = 90;
 
-/// A command that failed, and the changes since.
-struct Failed<'r> {
-    error: &'r str,
-    files: Vec<String>,
-}
+/// The most failed commands that wait for a pass.
+const MOST_FAILED: usize = 32;
+/// The most changed files of one.
+const MOST_CHANGED: usize = 32;
 
-pub(super) fn fixes(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    let mut failed: BTreeMap<&str, Failed<'_>> = BTreeMap::new();
-    for call in turns.rows.calls.iter().filter(|call| call.agent.is_none()) {
-        let Some(batch) = turns.turn(call.batch.as_ref()) else { continue };
+pub(super) fn fixes(state: &mut RuleState, turn: &Turn<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
+    let failed = &mut state.failed;
+    for call in turn.own_calls() {
         if is_edit(call) && call.outcome == Some(CallOutcome::Ok) {
-            if let Some(file) = call.file.as_deref().and_then(|path| turns.rows.relative(path)) {
-                failed.values_mut().for_each(|one| {
-                    one.files.retain(|known| *known != file);
-                    one.files.push(file.clone());
-                });
+            if let Some(file) = call.file.as_deref().and_then(|path| turn.rows.relative(path)) {
+                failed.iter_mut().for_each(|one| move_to_end(&mut one.files, file.clone(), MOST_CHANGED));
             }
             continue;
         }
         let Some(command) = command_of(call) else { continue };
-        match (call.outcome, &call.error) {
-            (Some(CallOutcome::Error), Some(error)) => {
-                // The first error counts: later ones come from unfinished changes.
-                failed.entry(command).or_insert(Failed { error, files: Vec::new() });
+        let hash = stable_hash(command.as_bytes());
+        let known = failed.iter().position(|one| one.command == hash);
+        match (call.outcome, &call.error, known) {
+            // The first error counts: later ones come from unfinished changes.
+            (Some(CallOutcome::Error), Some(error), None) => {
+                if failed.len() == MOST_FAILED {
+                    failed.remove(0);
+                }
+                let error = cut(&squeezed(error), ERROR);
+                failed.push(Failed { command: hash, error, files: Vec::new() });
             }
-            (Some(CallOutcome::Ok), _) => {
-                let Some(one) = failed.remove(command).filter(|one| !one.files.is_empty()) else { continue };
-                let mut told = fix_of(command, &one, turns, batch);
+            (Some(CallOutcome::Ok), _, Some(at)) => {
+                let one = failed.remove(at);
+                if one.files.is_empty() {
+                    continue;
+                }
+                let mut told = fix_of(command, &one, turn);
                 (told.byte, told.at) = (call.offset, call.at.or(told.at));
                 tell(told);
             }
@@ -51,9 +55,9 @@ pub(super) fn fixes(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
     }
 }
 
-fn fix_of<'r>(command: &str, one: &Failed<'_>, turns: &Turns<'_>, batch: &'r Batch) -> FindingParts<'r> {
-    let error = cut(&squeezed(one.error), ERROR);
-    let symptom = normal_error(&error);
+fn fix_of<'r>(command: &str, one: &Failed, turn: &Turn<'r>) -> FindingParts<'r> {
+    let (batch, error) = (turn.batch, &*one.error);
+    let symptom = normal_error(error);
     let others = match one.files.len() {
         1 => String::new(),
         n => format!(" and {} more", n - 1),
@@ -64,12 +68,12 @@ fn fix_of<'r>(command: &str, one: &Failed<'_>, turns: &Turns<'_>, batch: &'r Bat
         cut(command, 60),
         path.as_deref().unwrap_or_default()
     );
-    let foreign = turns.has_foreign_text(&batch.id);
+    let foreign = turn.has_foreign_text();
     let answer = batch.response.as_ref().map(|(_, answer)| first_sentence(answer)).unwrap_or_default();
     if !foreign && !answer.is_empty() && !is_suspect(&answer) {
         text = format!("{text} {answer}");
     }
-    let suspect = foreign || is_suspect(&error);
+    let suspect = foreign || is_suspect(error);
     FindingParts {
         key: Some(format!("{command}\n{symptom}")),
         path,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::history::rows::{Batch, BatchId};
 use crate::ids::{stable_hash, stable_hash_from};
 use crate::memory::kind::{Importance, MemoryKind};
@@ -11,7 +13,7 @@ use crate::memory::secrets::has_secret;
 use crate::time::Timestamp;
 
 /// A finding of one rule in one session.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
     /// The same for the same finding in every session of a project.
     pub id: u64,
@@ -43,8 +45,8 @@ pub fn memory_id(project: u64, kind: MemoryKind, key: &str) -> u64 {
     stable_hash_from(start, format!("\n{key}").as_bytes())
 }
 
-/// The same finding again in one session counts once more; its newest text stays.
-pub(super) fn join(mut found: Vec<Signal>) -> Vec<Signal> {
+/// Joins findings of one session. The same finding again counts once more; its newest text stays.
+pub fn join(mut found: Vec<Signal>) -> Vec<Signal> {
     found.sort_by(|a, b| (a.id, a.at, &a.text).cmp(&(b.id, b.at, &b.text)));
     let mut joined: Vec<Signal> = Vec::new();
     for signal in found {

@@ -1,15 +1,19 @@
 //! Rule 6: a plan that the user approved, and the versions that the user rejected before.
 
 use super::finding::FindingParts;
-use super::turns::Turns;
+use super::turns::Turn;
 use crate::history::rows::PlanEventKind;
 use crate::memory::kind::MemoryKind;
 use crate::memory::plain::{cut, squeezed};
 
-pub(super) fn plans(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    for (n, plan) in turns.rows.plans.iter().enumerate() {
+pub(super) fn plans(turn: &Turn<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
+    let batch = turn.batch;
+    for (n, plan) in turn.rows.plans.iter().enumerate() {
+        if plan.batch.as_ref() != Some(&batch.id) {
+            continue;
+        }
         let approved = plan.states.iter().rev().find(|(_, state)| *state == PlanEventKind::Approved);
-        let (Some((at, _)), Some(batch)) = (approved, turns.turn(plan.batch.as_ref())) else { continue };
+        let Some((at, _)) = approved else { continue };
         let mut steps = lines(&plan.content);
         let Some(title) = steps.next() else { continue };
         let first: Vec<String> = steps.take(2).collect();
@@ -17,7 +21,7 @@ pub(super) fn plans(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
         if !first.is_empty() {
             text = format!("{text}: {}", cut(&first.join("; "), 90));
         }
-        let rejected = turns.rows.plans[..n].iter().rev().find(|earlier| {
+        let rejected = turn.rows.plans[..n].iter().rev().find(|earlier| {
             earlier.plan == plan.plan
                 && earlier.states.iter().any(|(_, state)| *state == PlanEventKind::Rejected)
         });
@@ -32,7 +36,7 @@ pub(super) fn plans(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
         tell(FindingParts {
             // A plan that is agreed anew replaces the one of the same title.
             key: Some(title),
-            suspect: turns.has_foreign_text(&batch.id),
+            suspect: turn.has_foreign_text(),
             at: at.or(batch.started_at),
             ..told
         });

@@ -1,8 +1,9 @@
 //! Rules 4 and 5: commands that pass here, and errors that follow changes of a file. A finding needs several sessions.
 
 use super::finding::FindingParts;
+use super::rule_state::RuleState;
 use super::session_rows::{command_of, is_edit};
-use super::turns::Turns;
+use super::turns::Turn;
 use crate::history::rows::CallOutcome;
 use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::likeness::normal_error;
@@ -19,13 +20,10 @@ const LOOKING: &[&str] = &[
 /// A longer command is a script of one occasion, in characters.
 const MAX_COMMAND_CHARS: usize = 120;
 
-pub(super) fn commands(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    for call in
-        turns.rows.calls.iter().filter(|call| call.agent.is_none() && call.outcome == Some(CallOutcome::Ok))
-    {
-        let (Some(command), Some(batch)) = (command_of(call), turns.turn(call.batch.as_ref())) else {
-            continue;
-        };
+pub(super) fn commands(turn: &Turn<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
+    let batch = turn.batch;
+    for call in turn.own_calls().filter(|call| call.outcome == Some(CallOutcome::Ok)) {
+        let Some(command) = command_of(call) else { continue };
         let command = squeezed(command);
         let program = command.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
         let is_plain = command.chars().count() <= MAX_COMMAND_CHARS
@@ -37,7 +35,7 @@ pub(super) fn commands(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)
         }
         tell(FindingParts {
             importance: Importance::Medium,
-            suspect: turns.has_foreign_text(&batch.id),
+            suspect: turn.has_foreign_text(),
             byte: call.offset,
             at: call.at.or(batch.started_at),
             ..FindingParts::new(MemoryKind::Command, format!("`{command}` works here."), batch)
@@ -45,20 +43,20 @@ pub(super) fn commands(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)
     }
 }
 
-pub(super) fn hot_files(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    let mut edited: Option<String> = None;
-    for call in turns.rows.calls.iter().filter(|call| call.agent.is_none()) {
+pub(super) fn hot_files(state: &mut RuleState, turn: &Turn<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
+    let (batch, edited) = (turn.batch, &mut state.edited);
+    for call in turn.own_calls() {
         if is_edit(call) && call.outcome == Some(CallOutcome::Ok) {
-            edited = call.file.as_deref().and_then(|path| turns.rows.relative(path));
+            *edited = call.file.as_deref().and_then(|path| turn.rows.relative(path));
             continue;
         }
         let (Some(_), Some(outcome)) = (command_of(call), call.outcome) else { continue };
         if outcome == CallOutcome::Ok {
             // What passed is not the cause of a later error.
-            edited = None;
+            *edited = None;
         }
         let (CallOutcome::Error, Some(error)) = (outcome, &call.error) else { continue };
-        let (Some(path), Some(batch)) = (edited.take(), turns.turn(call.batch.as_ref())) else { continue };
+        let Some(path) = edited.take() else { continue };
         let error = cut(&squeezed(error), 120);
         let symptom = normal_error(&error);
         tell(FindingParts {
@@ -66,7 +64,7 @@ pub(super) fn hot_files(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>
             path: Some(path),
             symptom: Some(symptom),
             importance: Importance::Medium,
-            suspect: turns.has_foreign_text(&batch.id) || is_suspect(&error),
+            suspect: turn.has_foreign_text() || is_suspect(&error),
             byte: call.offset,
             at: call.at.or(batch.started_at),
             ..FindingParts::new(

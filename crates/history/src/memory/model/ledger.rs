@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use watchbill_core::memory::ModelSettings;
 use watchbill_core::time::Timestamp;
-use watchbill_platform::files::private_dir;
+use watchbill_platform::files::private_data_dir;
 use watchbill_protocol::model::ModelDay;
 
 use super::Spent;
@@ -93,7 +93,7 @@ fn shown(day: Day) -> ModelDay {
 }
 
 fn change<T>(data_dir: &Path, now: Timestamp, done: impl FnOnce(&mut Day) -> T) -> io::Result<T> {
-    private_dir(data_dir)?;
+    private_data_dir(data_dir)?;
     // Two programs may ask at one time. A file of its own, because the other one is replaced.
     let lock = File::create(data_dir.join("model-spent.lock"))?;
     lock.lock()?;
@@ -183,6 +183,17 @@ mod tests {
             }
         });
         assert_eq!(spent_on(folder.path(), NOW).unwrap(), spent(50, 0));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_data_folder_behind_a_link_keeps_the_sums() {
+        let place = tempfile::tempdir().unwrap();
+        let (real, link) = (place.path().join("real"), place.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert_eq!(book(&link, NOW, &ModelSettings::default(), spent(1, 0)).unwrap(), None);
+        assert_eq!(spent_on(&real, NOW).unwrap(), spent(1, 0));
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Reader<'_> {
     /// The questions about the newest turns of a session.
     fn questions(&self, session: SessionKey, trial: &mut ModelTrial) -> Result<Vec<Question>, ApiError> {
         let read = || -> Result<_, watchbill_store::StoreError> {
-            let turns = turns_of(&self.store, &self.settings.history.exclude, session)?;
+            let turns = turns_of(&self.store, &self.settings.history.exclude, session, None)?;
             let id = self.store.session_of(session)?.map(|row| row.session_id.to_string());
             Ok(turns.map(|turns| (id.unwrap_or_default(), turns)))
         };

@@ -5,7 +5,7 @@ use watchbill_core::memory::SessionRows;
 use watchbill_store::tables::memories::ProjectPlace;
 use watchbill_store::{SessionKey, Store, StoreError};
 
-use crate::memory::learn::{is_over_http, session_rows};
+use crate::memory::learn::{is_over_http, seen, session_rows, turn_rows};
 
 /// A session with all that a question and the check of its reply need.
 pub struct SessionTurns {
@@ -17,7 +17,8 @@ pub struct SessionTurns {
     pub place: ProjectPlace,
 }
 
-/// Reads a session; `None` if it may not be asked about: the rules have not seen it, it is excluded, or a program sent a part of it.
+/// Reads a session, or one turn of it. `None` if it may not be asked about: the rules have not seen it, it is excluded, or a
+/// program sent a part of it.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -25,15 +26,20 @@ pub fn turns_of(
     store: &Store,
     exclude: &Exclude,
     session: SessionKey,
+    batch: Option<&str>,
 ) -> Result<Option<SessionTurns>, StoreError> {
     let Some(place) = store.memory_place(session)? else { return Ok(None) };
     if store.working_folder(session)?.is_some_and(|cwd| exclude.excludes(&cwd)) {
         return Ok(None);
     }
-    let rows = session_rows(store, session, &place.root)?;
-    if is_over_http(&rows) {
-        return Ok(None);
-    }
+    // The rules have noted whether a program sent a part. Without their note all rows tell it.
+    let seen = seen(store, session)?.map(|seen| seen.is_over_http);
+    let rows = match batch.filter(|_| seen.is_some()) {
+        Some(batch) => turn_rows(store, session, &place.root, batch)?,
+        None => Some(session_rows(store, session, &place.root)?),
+    };
+    let rows = rows.filter(|rows| seen != Some(true) && !is_over_http(rows));
+    let Some(rows) = rows else { return Ok(None) };
     let told = store.said(session)?.into_iter().map(|row| row.line).collect();
     Ok(Some(SessionTurns { rows, told, place }))
 }

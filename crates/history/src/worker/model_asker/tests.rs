@@ -110,7 +110,7 @@ impl House {
                 place: "/home/dev/app/.git".into(),
                 root: "/home/dev/app".into(),
             };
-            step.put_evidence(key, &place, &[]).unwrap();
+            step.put_evidence(key, &place, &[], None).unwrap();
             for n in 0..turns {
                 let at = begin + Millis(n * MINUTE);
                 let mut batch = Batch::new(format!("{id}-{n}").into());

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension, Row};
+use watchbill_core::history::rows::BatchId;
 use watchbill_core::ids::SessionId;
-use watchbill_core::memory::{Edit, EditKind, Evidence, Importance, Mark, MemoryKind};
+use watchbill_core::memory::{Edit, EditKind, Evidence, Importance, Mark, MemoryKind, Signal};
 use watchbill_core::time::Timestamp;
 
 use super::ProjectPlace;
@@ -67,16 +68,54 @@ fn read_mark(row: &Row<'_>) -> rusqlite::Result<Option<Mark>> {
 pub type Found = (Vec<Evidence>, Vec<Edit>);
 
 impl Store {
-    /// Sessions that the rules have not seen, the newest first.
+    /// Sessions that the rules have not seen, the newest first, each with its only changed turn.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn memory_due(&self, most: usize) -> Result<Vec<SessionKey>, StoreError> {
+    pub fn memory_due(&self, most: usize) -> Result<Vec<(SessionKey, Option<BatchId>)>, StoreError> {
         self.with_sql(|sql| {
-            sql.prepare_cached("SELECT session FROM memory_due ORDER BY session DESC LIMIT ?1")?
-                .query_map([count(most as u64)], |row| row.get(0))?
+            sql.prepare_cached("SELECT session, batch FROM memory_due ORDER BY session DESC LIMIT ?1")?
+                .query_map([count(most as u64)], |row| Ok((row.get(0)?, shared(row, 1)?)))?
                 .collect()
         })
+    }
+
+    /// What the rules keep of a session's turns; `None` if they must look at all of them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn memory_rules(&self, session: SessionKey) -> Result<Option<String>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT rules FROM memory_sessions WHERE session = ?1")?
+                .query_row([session], |row| row.get(0))
+                .optional()
+                .map(Option::flatten)
+        })
+    }
+
+    /// What a session shows of a memory.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn signal(&self, session: SessionKey, memory: u64) -> Result<Option<Signal>, StoreError> {
+        let found = self.with_sql(|sql| {
+            sql.prepare_cached(&format!("SELECT {COLUMNS} WHERE e.memory = ?1 AND e.session = ?2"))?
+                .query_row((bits(memory), session), read)
+                .optional()
+        })?;
+        Ok(found.map(|one| Signal {
+            id: one.memory,
+            kind: one.kind,
+            text: one.text,
+            path: one.path,
+            symptom: one.symptom,
+            importance: one.importance,
+            suspect: one.suspect,
+            batch: one.batch,
+            byte: one.byte,
+            at: one.at,
+            times: one.times,
+        }))
     }
 
     /// The folder in which a session worked, as far as is known.

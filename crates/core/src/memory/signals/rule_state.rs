@@ -1,0 +1,85 @@
+//! What the rules keep of earlier turns. So a turn is looked at once, and its cost is the same in a session of any length.
+
+use serde::{Deserialize, Serialize};
+
+use super::session_rows::is_edit;
+use super::turns::Turn;
+use crate::history::rows::{BatchStatus, CallOutcome};
+
+/// The most files that a prompt can name: those that were touched last.
+const MOST_FILES: usize = 256;
+
+/// What the rules keep of the turns so far. Its size has a limit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleState {
+    /// Commands that failed and did not pass since, the oldest first.
+    pub(super) failed: Vec<Failed>,
+    /// The last changed file, if no command has passed since.
+    pub(super) edited: Option<String>,
+    /// The touched files, relative to the root. The last one was touched last.
+    files: Vec<String>,
+    /// The turn before.
+    pub(super) before: Option<Before>,
+}
+
+/// A command that failed, and the changes since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Failed {
+    /// Hash of the command line.
+    pub(super) command: u64,
+    pub(super) error: String,
+    /// The files, the last changed one at the end.
+    pub(super) files: Vec<String>,
+}
+
+/// What the rules keep of the turn before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Before {
+    /// The user stopped it, or refused a call.
+    pub(super) was_stopped: bool,
+    /// Its last edited file, relative to the root.
+    pub(super) edited: Option<String>,
+}
+
+impl RuleState {
+    /// Raise it when a rule or this form changes: then stored states of other versions no longer count.
+    pub const VERSION: u32 = 1;
+
+    /// Notes the files of a turn.
+    pub(super) fn touch(&mut self, turn: &Turn<'_>) {
+        for file in turn.calls.iter().filter_map(|call| turn.rows.relative(call.file.as_deref()?)) {
+            move_to_end(&mut self.files, file, MOST_FILES);
+        }
+    }
+
+    /// Keeps what the next turn needs of this one.
+    pub(super) fn end_turn(&mut self, turn: &Turn<'_>) {
+        let mut edited = turn.own_calls().rev().filter(|call| is_edit(call));
+        self.before = Some(Before {
+            was_stopped: turn.batch.ended.as_ref().is_some_and(|end| end.status == BatchStatus::Interrupted)
+                || turn.own_calls().any(|call| call.outcome == Some(CallOutcome::Denied)),
+            edited: edited.find_map(|call| call.file.as_deref()).and_then(|path| turn.rows.relative(path)),
+        });
+    }
+
+    /// The file of the session that a text names: by its path, or by its name.
+    pub(super) fn file_in(&self, text: &str) -> Option<String> {
+        let named = self.files.iter().filter(|file| {
+            let name = file.rsplit('/').next().unwrap_or_default();
+            text.contains(&***file) || (name.len() >= 5 && name.contains('.') && text.contains(name))
+        });
+        named.min_by_key(|file| (!text.contains(&***file), file.len(), *file)).cloned()
+    }
+}
+
+/// Puts an item at the end of a list, once. The first ones go when there are more than `most`.
+pub(super) fn move_to_end(list: &mut Vec<String>, item: String, most: usize) {
+    if list.last() == Some(&item) {
+        return;
+    }
+    list.retain(|known| *known != item);
+    list.push(item);
+    if list.len() > most {
+        list.remove(0);
+    }
+}
