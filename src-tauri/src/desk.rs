@@ -5,22 +5,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
-use tauri::async_runtime;
 use tauri::ipc::Channel;
+use tauri::{AppHandle, Manager, async_runtime};
+use watchbill_drive::folder::Folder;
 use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::{AlertSink, RosterSink, Subscription};
+use watchbill_engine::router::access::Face;
+use watchbill_engine::router::{Router, own};
 use watchbill_engine::{Millis, Timestamp};
+use watchbill_protocol::api::ApiRequest;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::request::{AnswerCall, AnswerGiven};
+use watchbill_protocol::request::AnswerCall;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_service::HttpService;
-use watchbill_settings::{Settings, TrayColours};
+use watchbill_settings::{Configuration, Settings, TrayColours};
 
 use crate::alerts::Alerts;
 use crate::bridge::Bridge;
-use crate::engine;
 use crate::looking::Looking;
 use crate::tray::Tray;
+use crate::{engine, window};
 
 /// A burst of records redraws the window no more than twenty times a second.
 const WINDOW_PAUSE: Millis = Millis(50);
@@ -80,10 +84,29 @@ impl Desk {
         question: impl FnOnce(&Handle) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let engine = current(&self.engine);
-        async_runtime::spawn_blocking(move || question(&engine)).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a question to the engine ended in a panic");
-            Err(ApiError::new(ErrorCode::Internal, "Watchbill failed to answer; its log says why"))
-        })
+        engine::off_thread(move || question(&engine)).await
+    }
+
+    /// Who asks through a page of this window.
+    pub fn face(&self, label: &str) -> Face<'static> {
+        if label == window::LABEL {
+            Face::Window { refusal: self.refusal.clone() }
+        } else {
+            Face::SettingsWindow
+        }
+    }
+
+    /// What answers the pages' requests, with the engine in force.
+    pub fn router(&self, app: &AppHandle) -> Router {
+        Router::new(current(&self.engine), Some(Arc::clone(&app.state::<Arc<Configuration>>())))
+    }
+
+    /// The folder of an own session.
+    ///
+    /// # Errors
+    /// In the demo, and without a data folder.
+    pub fn own_folder(&self, session: &str) -> Result<Folder, ApiError> {
+        own::folder(&current(&self.engine), session)
     }
 
     /// Why this window may not answer.
@@ -91,13 +114,14 @@ impl Desk {
         self.refusal.as_deref()
     }
 
-    /// Answers a request that was shown. When it returns, the answer is stored and on its way.
+    /// Answers a request that a notification has shown. When it returns, the answer is stored and on its way.
     ///
     /// # Errors
     /// When this window may not answer, or as the engine says.
-    pub async fn answer(&self, call: AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
-        let refusal = self.refusal.clone();
-        self.ask(move |engine| engine.answer_in_window(&call, surface, refusal)).await
+    pub async fn answer(&self, call: AnswerCall) -> Result<(), ApiError> {
+        let (router, face) = (Router::new(current(&self.engine), None), self.face(window::LABEL));
+        let request = ApiRequest::Answer { call, surface: Some("notification".to_owned()), pressed: None };
+        engine::off_thread(move || Ok(router.answer(&face, request).map(drop)?)).await
     }
 
     /// Sends the roster to the window through this channel, and through no other, from now on. Starts an engine again
@@ -201,18 +225,10 @@ impl Desk {
         self.looking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Mutes alerts until this time; without a time, unmutes them.
-    ///
-    /// # Errors
-    /// When the mute applies now, but cannot be stored for the next start.
-    pub async fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
-        self.ask(move |engine| engine.mute(until)).await
-    }
-
     /// Mutes alerts for this long by the engine's clock: the demo has a clock of its own.
     ///
     /// # Errors
-    /// As [`Desk::mute`].
+    /// When the mute applies now, but cannot be stored for the next start.
     pub async fn mute_for(&self, span: Millis) -> Result<(), ApiError> {
         self.ask(move |engine| {
             let generated_at = engine.roster(false)?.generated_at;

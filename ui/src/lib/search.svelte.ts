@@ -21,10 +21,10 @@ export class HistorySearch {
   /** The words that `hits` answer. */
   answered = $state("");
 
-  #host: Pick<Host, "search">;
+  #host: Pick<Host, "ask">;
   #wanted: Wanted = { query: { query: "" }, key: "", trouble: "" };
 
-  constructor(host: Pick<Host, "search">) {
+  constructor(host: Pick<Host, "ask">) {
     this.#host = host;
   }
 
@@ -49,7 +49,7 @@ export class HistorySearch {
     while (asked?.key !== this.#wanted.key && this.#wanted.trouble === "" && isWorthAsking(this.#wanted.query.query)) {
       asked = this.#wanted;
       try {
-        const answer = await this.#host.search(asked.query);
+        const answer = await this.#host.ask("search", { query: asked.query });
         if (asked.key === this.#wanted.key) this.#show(answer.hits, noteOn(answer));
       } catch (error) {
         if (asked.key === this.#wanted.key) this.#show([], reasonOf(error));

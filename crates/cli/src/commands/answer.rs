@@ -2,7 +2,6 @@
 
 use anyhow::{Context, bail};
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::socket::access::EngineAccess;
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::request::{AnswerCall, Request, RequestAnswer, RequestDecision};
 use watchbill_protocol::roster::TrackedSession;

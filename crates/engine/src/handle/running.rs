@@ -38,7 +38,7 @@ use crate::input::AttentionInput;
 use crate::mute::MuteFile;
 use crate::publish::{AlertSink, RosterSink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
-use crate::socket::access::{AccessError, CommandId, EngineAccess};
+use crate::socket::access::{AccessError, CommandId};
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
 use watchbill_history::{HistoryProgress, SharedStore};
@@ -214,7 +214,7 @@ impl Handle {
     /// When a session is not known, the command does not fit the current state, or the engine has stopped. Also when
     /// the command cannot be stored now. Then it is in force, and the engine stores it as soon as possible.
     pub fn carry_out_command(&self, command: SessionCommand) -> Result<(), ApiError> {
-        self.clone().command(&CommandId::new(), &command).map(drop).map_err(AccessError::into_api)
+        self.command(&CommandId::new(), &command).map(drop).map_err(AccessError::into_api)
     }
 
     /// The sender of the engine's messages.
