@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tauri::ipc::JavaScriptChannelId;
 use tauri::{AppHandle, Manager, State, WebviewWindow};
-use watchbill_engine::router::access::may;
+use watchbill_engine::router::access::{Face, may};
 use watchbill_protocol::api::{ApiReply, ApiRequest, ApiSubscription};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::shell::ShellMessage;
@@ -23,7 +23,7 @@ use crate::{alerts, engine, own, window};
 #[tauri::command]
 pub async fn ask(app: AppHandle, page: WebviewWindow, request: ApiRequest) -> Result<ApiReply, ApiError> {
     let desk = app.state::<Desk>();
-    may(&desk.face(page.label()), request.right())?;
+    may(&face(&desk, &page), request.right())?;
     Ok(match request {
         ApiRequest::OpenFolder { session } => {
             let row = desk.router(&app);
@@ -61,7 +61,7 @@ pub async fn ask(app: AppHandle, page: WebviewWindow, request: ApiRequest) -> Re
         ApiRequest::Shortcut => ApiReply::Shortcut(app.state::<GlobalKey>().shown()),
         ApiRequest::ServiceState => ApiReply::ServiceState(desk.http().state()),
         request => {
-            let (router, face) = (desk.router(&app), desk.face(page.label()));
+            let (router, face) = (desk.router(&app), face(&desk, &page));
             let mut reply = off_thread(move || Ok(router.answer(&face, request)?)).await?;
             if let ApiReply::Doctor(doctor) = &mut reply {
                 doctor.desktop = Some(alerts::health(desk.has_tray()).await);
@@ -80,7 +80,7 @@ pub async fn subscribe(
     channel: JavaScriptChannelId,
 ) -> Result<Option<u32>, ApiError> {
     let desk = app.state::<Desk>();
-    may(&desk.face(page.label()), to.right())?;
+    may(&face(&desk, &page), to.right())?;
     let webview = page.as_ref().clone();
     match to {
         ApiSubscription::Roster { all } => {
@@ -117,6 +117,15 @@ pub fn unsubscribe(attachments: State<'_, own::Attachments>, number: u32) {
 #[tauri::command]
 pub fn looking_at(desk: State<'_, Desk>, session: Option<String>) {
     desk.window_shows(session);
+}
+
+/// Who asks through this page.
+fn face(desk: &Desk, page: &WebviewWindow) -> Face<'static> {
+    if page.label() == window::LABEL {
+        Face::Window { refusal: desk.refusal().map(str::to_owned) }
+    } else {
+        Face::SettingsWindow
+    }
 }
 
 fn start_demo() -> Result<watchbill_engine::handle::Handle, ApiError> {

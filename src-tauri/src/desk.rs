@@ -22,9 +22,9 @@ use watchbill_settings::{Configuration, Settings, TrayColours};
 
 use crate::alerts::Alerts;
 use crate::bridge::Bridge;
+use crate::engine;
 use crate::looking::Looking;
 use crate::tray::Tray;
-use crate::{engine, window};
 
 /// A burst of records redraws the window no more than twenty times a second.
 const WINDOW_PAUSE: Millis = Millis(50);
@@ -87,15 +87,6 @@ impl Desk {
         engine::off_thread(move || question(&engine)).await
     }
 
-    /// Who asks through a page of this window.
-    pub fn face(&self, label: &str) -> Face<'static> {
-        if label == window::LABEL {
-            Face::Window { refusal: self.refusal.clone() }
-        } else {
-            Face::SettingsWindow
-        }
-    }
-
     /// What answers the pages' requests, with the engine in force.
     pub fn router(&self, app: &AppHandle) -> Router {
         Router::new(current(&self.engine), Some(Arc::clone(&app.state::<Arc<Configuration>>())))
@@ -119,7 +110,8 @@ impl Desk {
     /// # Errors
     /// When this window may not answer, or as the engine says.
     pub async fn answer(&self, call: AnswerCall) -> Result<(), ApiError> {
-        let (router, face) = (Router::new(current(&self.engine), None), self.face(window::LABEL));
+        let router = Router::new(current(&self.engine), None);
+        let face = Face::Window { refusal: self.refusal.clone() };
         let request = ApiRequest::Answer { call, surface: Some("notification".to_owned()), pressed: None };
         engine::off_thread(move || Ok(router.answer(&face, request).map(drop)?)).await
     }

@@ -10,7 +10,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::SessionCommand;
 use watchbill_history::removal::Removal;
-use watchbill_protocol::api::{ApiReply, ApiRequest};
+use watchbill_protocol::api::{ApiReply as Reply, ApiRequest as Request};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_protocol::store::ForgetReport;
@@ -20,6 +20,9 @@ use crate::handle::Handle;
 use crate::hook_setup::HookSetup;
 use crate::socket::access::AccessError;
 use access::{Face, may};
+
+/// Most items of a timeline in one reply to another program.
+const MAX_ITEMS: u64 = 500;
 
 /// Answers requests with an engine. A call blocks its thread until the answer is there.
 pub struct Router {
@@ -38,123 +41,116 @@ impl Router {
     ///
     /// # Errors
     /// When the face may not make it, or as the part of the engine says that answers it.
-    pub fn answer(&self, face: &Face<'_>, request: ApiRequest) -> Result<ApiReply, AccessError> {
+    pub fn answer(&self, face: &Face<'_>, request: Request) -> Result<Reply, AccessError> {
         may(face, request.right())?;
         let engine = &self.engine;
         Ok(match request {
-            ApiRequest::Roster { all } => {
+            Request::Roster { all } => {
                 let roster = engine.whole_roster(all)?;
-                ApiReply::Roster(if face.is_gated() { engine.gated_roster(roster)? } else { roster })
+                Reply::Roster(if face.is_gated() { engine.gated_roster(roster)? } else { roster })
             }
-            ApiRequest::Why { session } => ApiReply::Why(engine.why(&self.shown(face, session)?)?),
-            ApiRequest::Chain { session } => ApiReply::Chain(engine.chain(&self.shown(face, session)?)?),
-            ApiRequest::Timeline { session, from, limit } => {
-                ApiReply::Timeline(engine.timeline(&session, from, limit)?)
+            Request::Why { session } => Reply::Why(engine.why(&self.shown(face, session)?)?),
+            Request::Chain { session } => Reply::Chain(engine.chain(&self.shown(face, session)?)?),
+            Request::Timeline { session, from, limit } => {
+                let limit = if face.is_window() { limit } else { limit.clamp(1, MAX_ITEMS) };
+                Reply::Timeline(engine.timeline(&session, from, limit)?)
             }
-            ApiRequest::Search { query } => ApiReply::Search(engine.search(&query)?),
+            Request::Search { query } => Reply::Search(engine.search(&query)?),
 
-            ApiRequest::Head { session } => {
-                ApiReply::Head(Box::new(self.row(&engine.chain(&session)?.head)?))
+            Request::Head { session } => Reply::Head(Box::new(self.row(&engine.chain(&session)?.head)?)),
+            Request::NewestItems { session, limit } => {
+                Reply::NewestItems(engine.newest_items(&session, limit)?)
             }
-            ApiRequest::NewestItems { session, limit } => {
-                ApiReply::NewestItems(engine.newest_items(&session, limit)?)
+            Request::AgentTimeline { session, agent, from, limit } => {
+                Reply::AgentTimeline(engine.agent_timeline(&session, &agent, from, limit)?)
             }
-            ApiRequest::AgentTimeline { session, agent, from, limit } => {
-                ApiReply::AgentTimeline(engine.agent_timeline(&session, &agent, from, limit)?)
+            Request::TimelinePlace { session, agent, offset } => {
+                Reply::TimelinePlace(engine.timeline_place(&session, agent.as_deref(), offset)?)
             }
-            ApiRequest::TimelinePlace { session, agent, offset } => {
-                ApiReply::TimelinePlace(engine.timeline_place(&session, agent.as_deref(), offset)?)
+            Request::ResumeCommand { session } => Reply::ResumeCommand(engine.resume_command(&session)?),
+            Request::FocusTerminal { session } => Reply::FocusTerminal(engine.focus_terminal(&session)?),
+            Request::Mute { until } => Reply::Mute(engine.mute(time(until)?)?),
+            Request::MemoryPage { session } => Reply::MemoryPage(engine.memory_page(&session)?),
+            Request::WorkSummary { session } => Reply::WorkSummary(engine.work_summary(&session)?),
+            Request::MemoryDetail { id } => Reply::MemoryDetail(engine.memory_detail(&id)?),
+            Request::MemoryPreview { cwd, session } => {
+                Reply::MemoryPreview(engine.memory_preview(&cwd, session.as_deref())?)
             }
-            ApiRequest::ResumeCommand { session } => {
-                ApiReply::ResumeCommand(engine.resume_command(&session)?)
-            }
-            ApiRequest::FocusTerminal { session } => {
-                ApiReply::FocusTerminal(engine.focus_terminal(&session)?)
-            }
-            ApiRequest::Mute { until } => ApiReply::Mute(engine.mute(time(until)?)?),
-            ApiRequest::MemoryPage { session } => ApiReply::MemoryPage(engine.memory_page(&session)?),
-            ApiRequest::WorkSummary { session } => ApiReply::WorkSummary(engine.work_summary(&session)?),
-            ApiRequest::MemoryDetail { id } => ApiReply::MemoryDetail(engine.memory_detail(&id)?),
-            ApiRequest::MemoryPreview { cwd, session } => {
-                ApiReply::MemoryPreview(engine.memory_preview(&cwd, session.as_deref())?)
-            }
-            ApiRequest::OwnChoices => ApiReply::OwnChoices(own::choices(engine)?),
-            ApiRequest::OwnStart { spec } => ApiReply::OwnStart(own::start_new(engine, *spec)?),
-            ApiRequest::OwnResume { call } => ApiReply::OwnResume(own::resume(engine, call)?),
-            ApiRequest::OwnCommand { session, command } => {
-                ApiReply::OwnCommand(own::command(engine, &session, &command)?)
+            Request::OwnChoices => Reply::OwnChoices(own::choices(engine)?),
+            Request::OwnStart { spec } => Reply::OwnStart(own::start_new(engine, *spec)?),
+            Request::OwnResume { call } => Reply::OwnResume(own::resume(engine, call)?),
+            Request::OwnCommand { session, command } => {
+                Reply::OwnCommand(own::command(engine, &session, &command)?)
             }
 
-            ApiRequest::Doctor => ApiReply::Doctor(Box::new(engine.doctor()?)),
-            ApiRequest::Settings => ApiReply::Settings((*self.configuration()?.view()).clone()),
-            ApiRequest::ChangeSettings { changes } => {
-                ApiReply::ChangeSettings(self.configuration()?.change(&changes)?)
+            Request::Doctor => Reply::Doctor(Box::new(engine.doctor()?)),
+            Request::Settings => Reply::Settings((*self.configuration()?.view()).clone()),
+            Request::ChangeSettings { changes } => {
+                Reply::ChangeSettings(self.configuration()?.change(&changes)?)
             }
-            ApiRequest::HooksStatus if engine.is_demo() => ApiReply::HooksStatus(Vec::new()),
-            ApiRequest::HooksStatus => ApiReply::HooksStatus(engine.hooks()?),
-            ApiRequest::HooksPreview { root, step } => {
-                ApiReply::HooksPreview(self.hook_setup(&root)?.preview(step)?)
+            Request::HooksStatus if engine.is_demo() => Reply::HooksStatus(Vec::new()),
+            Request::HooksStatus => Reply::HooksStatus(engine.hooks()?),
+            Request::HooksPreview { root, step } => {
+                Reply::HooksPreview(self.hook_setup(&root)?.preview(step)?)
             }
-            ApiRequest::HooksChange { root, step, token } => {
-                ApiReply::HooksChange(self.hook_setup(&root)?.make(step, &token)?)
+            Request::HooksChange { root, step, token } => {
+                Reply::HooksChange(self.hook_setup(&root)?.make(step, &token)?)
             }
-            ApiRequest::ArchiveOffer => ApiReply::ArchiveOffer(engine.archive_offer()),
+            Request::ArchiveOffer => Reply::ArchiveOffer(engine.archive_offer()),
 
-            ApiRequest::Command { command } => {
+            Request::Command { command } => {
                 let command = SessionCommand::try_from(command)?;
-                ApiReply::Command(engine.command(&face.command_id(), &command)?)
+                Reply::Command(engine.command(&face.command_id(), &command)?)
             }
-            ApiRequest::Memory { change } => ApiReply::Memory(engine.change_memory(&change)?),
-            ApiRequest::Answer { call, surface, pressed } => {
-                ApiReply::Answer(person::answer(engine, face, &call, surface.as_deref(), pressed)?)
+            Request::Memory { change } => Reply::Memory(engine.change_memory(&change)?),
+            Request::Answer { call, surface, pressed } => {
+                Reply::Answer(person::answer(engine, face, &call, surface.as_deref(), pressed)?)
             }
-            ApiRequest::Prompt(call) => ApiReply::Prompt(person::prompt(engine, face, &call)?),
+            Request::Prompt(call) => Reply::Prompt(person::prompt(engine, face, &call)?),
 
-            ApiRequest::Forget { sessions } => {
+            Request::Forget { sessions } => {
                 let sessions = sessions.iter().map(|session| SessionId::new(session)).collect();
-                ApiReply::Forget(self.remove(&Removal::ForgetAll(sessions))?)
+                Reply::Forget(self.remove(&Removal::ForgetAll(sessions))?)
             }
-            ApiRequest::ForgetBefore { before } => {
-                ApiReply::ForgetBefore(self.remove(&Removal::ForgetBefore(parsed(&before)?))?)
+            Request::ForgetBefore { before } => {
+                Reply::ForgetBefore(self.remove(&Removal::ForgetBefore(parsed(&before)?))?)
             }
-            ApiRequest::RememberAgain { session } => ApiReply::RememberAgain(
+            Request::RememberAgain { session } => Reply::RememberAgain(
                 self.remove(&Removal::RememberAgain(SessionId::new(&session))).map(drop)?,
             ),
-            ApiRequest::Answers { since } => {
-                ApiReply::Answers(crate::answers::list(&engine.settings(), time(since)?)?)
+            Request::Answers { since } => {
+                Reply::Answers(crate::answers::list(&engine.settings(), time(since)?)?)
             }
-            ApiRequest::Context(call) => ApiReply::Context(engine.context(&call)?),
-            ApiRequest::ContextPrinted { answer } => {
-                ApiReply::ContextPrinted(engine.context_printed(&answer)?)
-            }
-            ApiRequest::Open { session } => ApiReply::Open(engine.open_window(session)?),
+            Request::Context(call) => Reply::Context(engine.context(&call)?),
+            Request::ContextPrinted { answer } => Reply::ContextPrinted(engine.context_printed(&answer)?),
+            Request::Open { session } => Reply::Open(engine.open_window(session)?),
 
-            ApiRequest::Memories { cwd, all } => ApiReply::Memories(engine.memories(&cwd, all)?),
-            ApiRequest::DocumentSession { session } => {
-                ApiReply::DocumentSession(engine.document_session(&session)?)
+            Request::Memories { cwd, all } => Reply::Memories(engine.memories(&cwd, all)?),
+            Request::DocumentSession { session } => {
+                Reply::DocumentSession(engine.document_session(&session)?)
             }
-            ApiRequest::StartText { cwd, project } => {
-                ApiReply::StartText(engine.context_text(cwd.as_deref(), project.as_deref())?)
+            Request::StartText { cwd, project } => {
+                Reply::StartText(engine.context_text(cwd.as_deref(), project.as_deref())?)
             }
 
             // The shell and the connection take their own requests before they ask here.
-            ApiRequest::OpenFolder { .. }
-            | ApiRequest::OpenLink { .. }
-            | ApiRequest::StartDemo
-            | ApiRequest::SetCompact { .. }
-            | ApiRequest::OpenSettings
-            | ApiRequest::Autostart
-            | ApiRequest::SetAutostart { .. }
-            | ApiRequest::Shortcut
-            | ApiRequest::ServiceState => {
+            Request::OpenFolder { .. }
+            | Request::OpenLink { .. }
+            | Request::StartDemo
+            | Request::SetCompact { .. }
+            | Request::OpenSettings
+            | Request::Autostart
+            | Request::SetAutostart { .. }
+            | Request::Shortcut
+            | Request::ServiceState => {
                 return Err(unsupported("only the window of Watchbill can do this").into());
             }
-            ApiRequest::Subscribe { .. }
-            | ApiRequest::FollowCommands
-            | ApiRequest::Index
-            | ApiRequest::Ask(_)
-            | ApiRequest::Printed { .. }
-            | ApiRequest::Refused { .. } => {
+            Request::Subscribe { .. }
+            | Request::FollowCommands
+            | Request::Index
+            | Request::Ask(_)
+            | Request::Printed { .. }
+            | Request::Refused { .. } => {
                 return Err(unsupported("only a connection to the local socket can do this").into());
             }
         })

@@ -107,182 +107,97 @@ macro_rules! requests {
 
 requests! {
     /// The roster now.
-    [Read] Roster {
-        /// Superseded, ended and long idle sessions too.
-        #[serde(default)]
-        all: bool,
-    } => RosterSnapshot;
+    [Read] Roster { #[serde(default)] #[doc = "Superseded, ended and long idle sessions too."] all: bool } => RosterSnapshot;
     /// Why a session is in its state.
-    [Read] Why {
-        /// A session or a work chain.
-        session: String,
-    } => Why;
+    [Read] Why { #[doc = "A session or a work chain."] session: String } => Why;
     /// A work chain.
-    [Read] Chain {
-        /// A session or a work chain.
-        session: String,
-    } => WorkChain;
+    [Read] Chain { #[doc = "A session or a work chain."] session: String } => WorkChain;
     /// A part of the timeline of a session's work chain.
     [Read] Timeline {
-        /// A session or a work chain.
-        session: String,
-        /// The first item; absent: the newest ones.
-        from: Option<u64>,
-        /// Most items.
-        limit: u64,
+        #[doc = "A session or a work chain."] session: String,
+        #[doc = "The first item; absent: the newest ones."] from: Option<u64>,
+        #[doc = "Most items."] limit: u64,
     } => Timeline;
     /// Searches the stored history.
-    [Read] Search {
-        /// The query.
-        query: SearchQuery,
-    } => SearchAnswer;
+    [Read] Search { #[doc = "The query."] query: SearchQuery } => SearchAnswer;
 
     /// The row of the chain's head, where the work of this session goes on, even if the roster does not show it.
-    [Window] Head {
-        /// A session.
-        session: String,
-    } => Box<TrackedSession>;
+    [Window] Head { #[doc = "A session."] session: String } => Box<TrackedSession>;
     /// The newest items of a timeline. While a long one is not counted yet, they are indexed from 0.
-    [Window] NewestItems {
-        /// A session.
-        session: String,
-        /// Most items.
-        limit: u64,
-    } => NewestItems;
+    [Window] NewestItems { #[doc = "A session."] session: String, #[doc = "Most items."] limit: u64 } => NewestItems;
     /// A part of the timeline of one subagent of a session's chain.
     [Window] AgentTimeline {
-        /// A session.
-        session: String,
-        /// The subagent.
-        agent: String,
-        /// The first item.
-        from: u64,
-        /// Most items.
-        limit: u64,
+        #[doc = "A session."] session: String,
+        #[doc = "The subagent."] agent: String,
+        #[doc = "The first item."] from: u64,
+        #[doc = "Most items."] limit: u64,
     } => Timeline;
     /// The place in the timeline of the record that begins at this byte of a transcript.
     [Window] TimelinePlace {
-        /// The session of the transcript.
-        session: String,
-        /// The subagent, if the transcript is one's.
-        agent: Option<String>,
-        /// In bytes.
-        offset: u64,
+        #[doc = "The session of the transcript."] session: String,
+        #[doc = "The subagent, if the transcript is one's."] agent: Option<String>,
+        #[doc = "In bytes."] offset: u64,
     } => TimelinePlace;
     /// The shell command that resumes a session.
-    [Window] ResumeCommand {
-        /// A session.
-        session: String,
-    } => String;
+    [Window] ResumeCommand { #[doc = "A session."] session: String } => String;
     /// Brings the terminal of a session to the front, as far as possible.
-    [Window] FocusTerminal {
-        /// A session.
-        session: String,
-    } => FocusAnswer;
+    [Window] FocusTerminal { #[doc = "A session."] session: String } => FocusAnswer;
     /// Mutes alerts.
-    [Window] Mute {
-        /// Until then (RFC 3339); absent: unmutes them.
-        until: Option<String>,
-    } => ();
+    [Window] Mute { #[doc = "Until then (RFC 3339); absent: unmutes them."] until: Option<String> } => ();
     /// What was learned in a session's project, and what was said to the sessions of its chain.
-    [Window] MemoryPage {
-        /// A session.
-        session: String,
-    } => MemoryPage;
+    [Window] MemoryPage { #[doc = "A session."] session: String } => MemoryPage;
     /// The summary of a session's chain, and a hand-over to a new session.
-    [Window] WorkSummary {
-        /// A session.
-        session: String,
-    } => SummaryPage;
+    [Window] WorkSummary { #[doc = "A session."] session: String } => SummaryPage;
     /// One memory with its evidence.
-    [Window] MemoryDetail {
-        /// The memory.
-        id: String,
-    } => MemoryDetail;
+    [Window] MemoryDetail { #[doc = "The memory."] id: String } => MemoryDetail;
     /// What an agent in a folder would be told.
     [Window] MemoryPreview {
-        /// The folder.
-        cwd: String,
-        /// What the agent of this session remembers by itself is left out.
-        session: Option<String>,
+        #[doc = "The folder."] cwd: String,
+        #[doc = "What the agent of this session remembers by itself is left out."] session: Option<String>,
     } => MemoryPreview;
     /// The agents that can be started, and recent folders.
     [Window] OwnChoices => OwnChoices;
     /// Starts an own session. Does nothing if one with its id was started.
-    [Window] OwnStart {
-        /// What it starts from.
-        spec: Box<OwnSpec>,
-    } => ();
+    [Window] OwnStart { #[doc = "What it starts from."] spec: Box<OwnSpec> } => ();
     /// Resumes or forks a session. The reply is the session where it goes on. `conflict`: another process has the session.
     /// `other_branch`: its folder has another branch, and the message names it.
-    [Window] OwnResume {
-        /// How it goes on.
-        call: OwnResumeCall,
-    } => String;
+    [Window] OwnResume { #[doc = "How it goes on."] call: OwnResumeCall } => String;
     /// Passes a command to an own session. The reply comes when its host has the command in its log.
-    [Window] OwnCommand {
-        /// The own session.
-        session: String,
-        /// The command.
-        command: OwnCommand,
-    } => ();
+    [Window] OwnCommand { #[doc = "The own session."] session: String, #[doc = "The command."] command: OwnCommand } => ();
 
     /// What is watched, and the health of each part.
     [Setup] Doctor => Box<Doctor>;
     /// All settings in force.
     [Setup] Settings => SettingsView;
     /// Changes settings in the configuration file, all of them or none.
-    [Setup] ChangeSettings {
-        /// The changes.
-        changes: Vec<SettingChange>,
-    } => SettingsView;
+    [Setup] ChangeSettings { #[doc = "The changes."] changes: Vec<SettingChange> } => SettingsView;
     /// The state of the hooks, scope by scope; empty in the demo.
     [Setup] HooksStatus => Vec<HookSettings>;
     /// The change that a step would make in the user's settings below one of the agent's folders.
-    [Setup] HooksPreview {
-        /// The agent's folder.
-        root: String,
-        /// The step.
-        step: HooksStep,
-    } => HooksPreview;
+    [Setup] HooksPreview { #[doc = "The agent's folder."] root: String, #[doc = "The step."] step: HooksStep } => HooksPreview;
     /// Makes the change that a preview showed.
     [Setup] HooksChange {
-        /// The agent's folder.
-        root: String,
-        /// The step.
-        step: HooksStep,
-        /// Identifies that preview.
-        token: String,
+        #[doc = "The agent's folder."] root: String,
+        #[doc = "The step."] step: HooksStep,
+        #[doc = "Identifies that preview."] token: String,
     } => ();
     /// What the archive would hold and save.
     [SettingsWindow] ArchiveOffer => ArchiveOffer;
 
     /// Opens the working folder of a session. The window names a session, never a path.
-    [Window] OpenFolder {
-        /// A session.
-        session: String,
-    } => ();
+    [Window] OpenFolder { #[doc = "A session."] session: String } => ();
     /// Opens a web address in the user's browser.
-    [Window] OpenLink {
-        /// The address.
-        address: String,
-    } => ();
+    [Window] OpenLink { #[doc = "The address."] address: String } => ();
     /// Shows made-up sessions instead of the real ones of this machine.
     [Window] StartDemo => ();
     /// Makes the window a strip above all others, or the full window again. The outcome comes as a [`ShellMessage`].
-    [Window] SetCompact {
-        /// A strip.
-        on: bool,
-    } => ();
+    [Window] SetCompact { #[doc = "A strip."] on: bool } => ();
     /// Shows the settings window, in front.
     [Window] OpenSettings => ();
     /// Whether the desktop starts the program.
     [Setup] Autostart => bool;
     /// Turns that on or off. The reply is the state afterwards.
-    [Setup] SetAutostart {
-        /// On.
-        on: bool,
-    } => bool;
+    [Setup] SetAutostart { #[doc = "On."] on: bool } => bool;
     /// The global shortcut that opens the window, and whether it works.
     [Setup] Shortcut => ShortcutState;
     /// Where the service over HTTP listens, and its token.
@@ -290,20 +205,12 @@ requests! {
 
     /// Carries out a command of the user, and stores it. The reply is the id of its session, when the command is stored. A command
     /// that is sent again with the same id after a broken connection is carried out once.
-    [Change] Command {
-        /// The command.
-        command: UserCommand,
-    } => String;
+    [Change] Command { #[doc = "The command."] command: UserCommand } => String;
     /// Changes what was learned. The reply comes when it is stored.
-    [Change] Memory {
-        /// The change.
-        change: MemoryChange,
-    } => MemoryChanged;
+    [Change] Memory { #[doc = "The change."] change: MemoryChange } => MemoryChanged;
     /// Answers a request that the user has seen. The reply comes when the answer is stored and on its way.
     [Answer] Answer {
-        /// The answer.
-        #[serde(flatten)]
-        call: AnswerCall,
+        #[serde(flatten)] #[doc = "The answer."] call: AnswerCall,
         /// `window` or `notification`; only Watchbill's own window may say so. Absent: `command`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         surface: Option<String>,
@@ -317,22 +224,13 @@ requests! {
 
     /// Removes sessions from the stored history for good.
     #[ts(skip)]
-    [Program] Forget {
-        /// Whole ids.
-        sessions: Vec<String>,
-    } => Option<ForgetReport>;
+    [Program] Forget { #[doc = "Whole ids."] sessions: Vec<String> } => Option<ForgetReport>;
     /// Removes the sessions that were last active before a time.
     #[ts(skip)]
-    [Program] ForgetBefore {
-        /// RFC 3339.
-        before: String,
-    } => Option<ForgetReport>;
+    [Program] ForgetBefore { #[doc = "RFC 3339."] before: String } => Option<ForgetReport>;
     /// Lets a forgotten session be stored again.
     #[ts(skip)]
-    [Program] RememberAgain {
-        /// The whole id.
-        session: String,
-    } => ();
+    [Program] RememberAgain { #[doc = "The whole id."] session: String } => ();
     /// The answers that were given.
     #[ts(skip)]
     [Program] Answers {
@@ -345,10 +243,7 @@ requests! {
     [Program] Context(ContextCall) => Option<ContextText>;
     /// The hook process has printed the reply to its `context`.
     #[ts(skip)]
-    [Program] ContextPrinted {
-        /// The id of the text.
-        answer: String,
-    } => ();
+    [Program] ContextPrinted { #[doc = "The id of the text."] answer: String } => ();
     /// Raises the window.
     #[ts(skip)]
     [Program] Open {
@@ -360,35 +255,23 @@ requests! {
     /// The memories of the project of a folder.
     #[ts(skip)]
     [Service] Memories {
-        /// The folder.
-        cwd: String,
-        /// Those that are not in force too.
-        #[serde(default)]
-        all: bool,
+        #[doc = "The folder."] cwd: String,
+        #[serde(default)] #[doc = "Those that are not in force too."] all: bool,
     } => MemoryList;
     /// A session in the words of the claude-recall document.
     #[ts(skip)]
-    [Service] DocumentSession {
-        /// A session.
-        session: String,
-    } => DocumentSession;
+    [Service] DocumentSession { #[doc = "A session."] session: String } => DocumentSession;
     /// The text that an agent would be told at its start; empty: nothing.
     #[ts(skip)]
     [Service] StartText {
-        /// The folder.
-        cwd: Option<String>,
-        /// The name of a folder. It stands for a working folder only if one alone has that name.
-        project: Option<String>,
+        #[doc = "The folder."] cwd: Option<String>,
+        #[doc = "The name of a folder. It stands for a working folder only if one alone has that name."] project: Option<String>,
     } => String;
 
     connections {
         /// The roster, and then each change. Events: [`RosterMessage`], first a snapshot. A socket client that does not read gets a
         /// new snapshot when it reads again. There is no reply; the subscription ends with the connection.
-        [Program] Subscribe {
-            /// Superseded, ended and long idle sessions too.
-            #[serde(default)]
-            all: bool,
-        };
+        [Program] Subscribe { #[serde(default)] #[doc = "Superseded, ended and long idle sessions too."] all: bool };
         /// Reports when commands of the user were stored. Events: `null`. For a program that keeps a roster of its own.
         [Program] FollowCommands;
         /// Replies when the store has all that the transcripts hold now. Events: [`crate::socket::IndexProgress`]. Reply:
@@ -397,19 +280,12 @@ requests! {
         /// A hook process asks and waits. Reply: the text that it is to print, or `null` for nothing.
         [Program] Ask(AskCall);
         /// The hook process has printed the reply to its `ask`. Reply: `null`.
-        [Program] Printed {
-            /// The id of the request.
-            #[serde(rename = "requestId")]
-            request_id: String,
-        };
+        [Program] Printed { #[serde(rename = "requestId")] #[doc = "The id of the request."] request_id: String };
         /// The host of an own session has refused a program. Reply: `null`. Only for that host.
         [Program] Refused {
-            /// The own session.
-            session: String,
-            /// `answer`, or `prompt` for any other command.
-            what: String,
-            /// Why.
-            why: String,
+            #[doc = "The own session."] session: String,
+            #[doc = "`answer`, or `prompt` for any other command."] what: String,
+            #[doc = "Why."] why: String,
         };
     }
 }

@@ -15,9 +15,6 @@ use watchbill_protocol::search::SearchQuery;
 
 use crate::app::App;
 
-/// Most items of a timeline in one answer.
-const MAX_ITEMS: u64 = 500;
-
 /// All endpoints.
 pub fn router(app: App) -> Router {
     let app = Arc::new(app);
@@ -74,7 +71,7 @@ async fn timeline(
     Path(session): Path<String>,
     Query(part): Query<Part>,
 ) -> Response {
-    let limit = part.limit.unwrap_or(100).clamp(1, MAX_ITEMS);
+    let limit = part.limit.unwrap_or(100);
     ask(app, ApiRequest::Timeline { session, from: part.from, limit }).await
 }
 

@@ -1,6 +1,6 @@
 //! The table of who may ask what.
 
-use interprocess::local_socket::Stream;
+use watchbill_platform::socket::Stream;
 use watchbill_protocol::api::Right;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
@@ -62,6 +62,11 @@ impl Face<'_> {
             Self::Socket { .. } => 2,
             Self::Token => 3,
         }
+    }
+
+    /// Whether it is the window.
+    pub(super) const fn is_window(&self) -> bool {
+        matches!(self, Self::Window { .. })
     }
 
     /// Whether it gets only what may leave Watchbill: nothing that the user excludes or has forgotten.

@@ -11,7 +11,6 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnResume, OwnResumeCall, OwnSpec}
 use watchbill_protocol::own::view::OwnChoices;
 use watchbill_protocol::roster::TrackedSession;
 
-use super::unsupported;
 use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
 use crate::socket::access::CommandId;
@@ -86,7 +85,10 @@ fn go_on(data: &Path, call: OwnResumeCall, row: &TrackedSession) -> Result<Strin
     }
     // The other agents name their sessions themselves.
     if call.agent != OwnAgent::Claude {
-        return Err(unsupported("only sessions of Claude Code go on in a copy, or from a terminal"));
+        return Err(ApiError::new(
+            ErrorCode::Unsupported,
+            "only sessions of Claude Code go on in a copy, or from a terminal",
+        ));
     }
     let Some(cwd) = row.cwd.clone() else {
         return Err(ApiError::new(ErrorCode::NotFound, "that session has not reported its working folder"));
@@ -145,9 +147,10 @@ pub fn folder(engine: &Handle, session: &str) -> Result<Folder, ApiError> {
 
 fn data_dir(engine: &Handle) -> Result<PathBuf, ApiError> {
     if engine.is_demo() {
-        return Err(unsupported("the demo starts no sessions"));
+        return Err(ApiError::new(ErrorCode::Unsupported, "the demo starts no sessions"));
     }
-    let none = || unsupported("Watchbill has no data folder, so it starts no sessions");
+    let none =
+        || ApiError::new(ErrorCode::Unsupported, "Watchbill has no data folder, so it starts no sessions");
     engine.settings().data_dir.clone().ok_or_else(none)
 }
 

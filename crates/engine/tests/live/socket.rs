@@ -73,6 +73,29 @@ fn a_client_is_greeted_and_answered_in_order() {
     assert_eq!((&why["id"], &why["reply"]["sessionId"]), (&json!("b"), &json!(author.session)));
     let opened = raw.request(&json!({"id": "c", "request": "open"}));
     assert_eq!(opened["error"]["code"], "unsupported", "there is no window");
+    let asked = json!({"id": "d", "request": "timeline", "session": author.session, "limit": u64::MAX});
+    assert_eq!(raw.request(&asked)["reply"]["sessionId"], json!(author.session));
+}
+
+#[test]
+fn requests_of_the_window_and_of_the_service_are_refused_at_the_socket() {
+    let (_folder, author, data, _ear) = engine_with_store();
+    let mut raw = Raw::connect(&data);
+    for asked in [
+        json!({"request": "doctor"}),
+        json!({"request": "settings"}),
+        json!({"request": "change_settings", "changes": []}),
+        json!({"request": "hooks_change", "root": "/", "step": "install", "token": ""}),
+        json!({"request": "own_command", "session": author.session, "command": {"do": "stop"}}),
+        json!({"request": "mute"}),
+        json!({"request": "service_state"}),
+        json!({"request": "open_link", "address": "https://example.com"}),
+        json!({"request": "document_session", "session": author.session}),
+    ] {
+        let mut call = asked.clone();
+        call["id"] = json!("x");
+        assert_eq!(raw.request(&call)["error"]["code"], "refused", "{asked}");
+    }
 }
 
 #[test]

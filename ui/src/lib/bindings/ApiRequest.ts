@@ -14,167 +14,167 @@ import type { UserCommand } from "./UserCommand";
  */
 export type ApiRequest = { "request": "roster", 
 /**
- * Superseded, ended and long idle sessions too.
+ *Superseded, ended and long idle sessions too.
  */
 all: boolean, } | { "request": "why", 
 /**
- * A session or a work chain.
+ *A session or a work chain.
  */
 session: string, } | { "request": "chain", 
 /**
- * A session or a work chain.
+ *A session or a work chain.
  */
 session: string, } | { "request": "timeline", 
 /**
- * A session or a work chain.
+ *A session or a work chain.
  */
 session: string, 
 /**
- * The first item; absent: the newest ones.
+ *The first item; absent: the newest ones.
  */
 from?: number, 
 /**
- * Most items.
+ *Most items.
  */
 limit: number, } | { "request": "search", 
 /**
- * The query.
+ *The query.
  */
 query: SearchQuery, } | { "request": "head", 
 /**
- * A session.
+ *A session.
  */
 session: string, } | { "request": "newest_items", 
 /**
- * A session.
+ *A session.
  */
 session: string, 
 /**
- * Most items.
+ *Most items.
  */
 limit: number, } | { "request": "agent_timeline", 
 /**
- * A session.
+ *A session.
  */
 session: string, 
 /**
- * The subagent.
+ *The subagent.
  */
 agent: string, 
 /**
- * The first item.
+ *The first item.
  */
 from: number, 
 /**
- * Most items.
+ *Most items.
  */
 limit: number, } | { "request": "timeline_place", 
 /**
- * The session of the transcript.
+ *The session of the transcript.
  */
 session: string, 
 /**
- * The subagent, if the transcript is one's.
+ *The subagent, if the transcript is one's.
  */
 agent?: string, 
 /**
- * In bytes.
+ *In bytes.
  */
 offset: number, } | { "request": "resume_command", 
 /**
- * A session.
+ *A session.
  */
 session: string, } | { "request": "focus_terminal", 
 /**
- * A session.
+ *A session.
  */
 session: string, } | { "request": "mute", 
 /**
- * Until then (RFC 3339); absent: unmutes them.
+ *Until then (RFC 3339); absent: unmutes them.
  */
 until?: string, } | { "request": "memory_page", 
 /**
- * A session.
+ *A session.
  */
 session: string, } | { "request": "work_summary", 
 /**
- * A session.
+ *A session.
  */
 session: string, } | { "request": "memory_detail", 
 /**
- * The memory.
+ *The memory.
  */
 id: string, } | { "request": "memory_preview", 
 /**
- * The folder.
+ *The folder.
  */
 cwd: string, 
 /**
- * What the agent of this session remembers by itself is left out.
+ *What the agent of this session remembers by itself is left out.
  */
 session?: string, } | { "request": "own_choices" } | { "request": "own_start", 
 /**
- * What it starts from.
+ *What it starts from.
  */
 spec: OwnSpec, } | { "request": "own_resume", 
 /**
- * How it goes on.
+ *How it goes on.
  */
 call: OwnResumeCall, } | { "request": "own_command", 
 /**
- * The own session.
+ *The own session.
  */
 session: string, 
 /**
- * The command.
+ *The command.
  */
 command: OwnCommand, } | { "request": "doctor" } | { "request": "settings" } | { "request": "change_settings", 
 /**
- * The changes.
+ *The changes.
  */
 changes: Array<SettingChange>, } | { "request": "hooks_status" } | { "request": "hooks_preview", 
 /**
- * The agent's folder.
+ *The agent's folder.
  */
 root: string, 
 /**
- * The step.
+ *The step.
  */
 step: HooksStep, } | { "request": "hooks_change", 
 /**
- * The agent's folder.
+ *The agent's folder.
  */
 root: string, 
 /**
- * The step.
+ *The step.
  */
 step: HooksStep, 
 /**
- * Identifies that preview.
+ *Identifies that preview.
  */
 token: string, } | { "request": "archive_offer" } | { "request": "open_folder", 
 /**
- * A session.
+ *A session.
  */
 session: string, } | { "request": "open_link", 
 /**
- * The address.
+ *The address.
  */
 address: string, } | { "request": "start_demo" } | { "request": "set_compact", 
 /**
- * A strip.
+ *A strip.
  */
 on: boolean, } | { "request": "open_settings" } | { "request": "autostart" } | { "request": "set_autostart", 
 /**
- * On.
+ *On.
  */
 on: boolean, } | { "request": "shortcut" } | { "request": "service_state" } | { "request": "command", 
 /**
- * The command.
+ *The command.
  */
 command: UserCommand, } | { "request": "memory", 
 /**
- * The change.
+ *The change.
  */
 change: MemoryChange, } | { "request": "answer", 
 /**
