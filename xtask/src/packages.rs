@@ -45,6 +45,8 @@ const BROWSER: &[&str] = &["chromium", "fonts-dejavu-core"];
 const NODE: &[&str] = &["nodejs", "npm"];
 const RIG: &[&str] = &["python3", "iproute2", "tmux", "util-linux"];
 const BENCH: &[&str] = &["python3"];
+/// A compiler whose source of the standard library is a package, so that it can check for other systems.
+const WINDOWS: &[&str] = &["rustc-web", "cargo-web", "rust-web-src", "gcc-mingw-w64-x86-64"];
 const PACKAGES: &[&str] = &["dpkg-dev", "lintian", "rpm"];
 const CLEAN_ROOT: &[&str] = &["mmdebstrap", "desktop-file-utils", "appstream"];
 
@@ -52,9 +54,15 @@ const CLEAN_ROOT: &[&str] = &["mmdebstrap", "desktop-file-utils", "appstream"];
 pub fn setup(tree: &Tree, purpose: &SetupOptions) -> Result<()> {
     let needs: &[Need] = match purpose {
         SetupOptions::Run => &[Need::Compile, Need::Node],
-        SetupOptions::Test => {
-            &[Need::Compile, Need::Node, Need::Headless, Need::Terminals, Need::Browser, Need::Rig]
-        }
+        SetupOptions::Test => &[
+            Need::Compile,
+            Need::Node,
+            Need::Headless,
+            Need::Terminals,
+            Need::Browser,
+            Need::Rig,
+            Need::Windows,
+        ],
         SetupOptions::Bench => &[Need::Compile, Need::Node, Need::Bench],
     };
     provide(tree, needs)?;
@@ -113,6 +121,8 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
             Need::Browser if chromium().is_some() => wanted.extend(&BROWSER[1..]),
             Need::Browser if !offers_chromium() => {}
             Need::Browser => wanted.extend(BROWSER),
+            Need::Windows if !offers_windows() => {}
+            Need::Windows => wanted.extend(WINDOWS),
             Need::Rig => wanted.extend(RIG.iter().filter(|name| !is_program_on_path(name))),
             Need::Packages => wanted.extend(PACKAGES),
             Need::CleanRoot => wanted.extend(CLEAN_ROOT),
@@ -137,6 +147,12 @@ fn is_program_on_path(package: &str) -> bool {
 fn offers_chromium() -> bool {
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
     !release.lines().any(|line| line == "ID=ubuntu")
+}
+
+/// Debian 12 alone packs a second compiler that is new enough, with the source of its standard library.
+pub fn offers_windows() -> bool {
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    release.lines().any(|line| line == "ID=debian") && release.lines().any(|line| line == "VERSION_ID=\"12\"")
 }
 
 fn installed(tree: &Tree, packages: &[&str]) -> BTreeSet<String> {

@@ -31,6 +31,8 @@ pub enum Need {
     Browser,
     /// Python, and the programs that isolate the client.
     Rig,
+    /// A compiler for Windows.
+    Windows,
     /// Python, which makes the histories of the benchmarks.
     Bench,
     /// Programs that make and check packages.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use watchbill_platform::socket::{Address, Reader, Writer, halves};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{
@@ -14,8 +15,6 @@ use watchbill_protocol::socket::RawReply;
 
 use crate::folder::Folder;
 use crate::replay;
-use crate::socket::address::Address;
-use crate::socket::connection::{Reader, Writer, halves};
 
 /// A host sends its hello at once.
 const GREETING: Duration = Duration::from_secs(5);

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use watchbill_hooks::places::{private_dir, read_ordinary};
+use watchbill_platform::files::{open_private, private_dir, read_ordinary};
 use watchbill_protocol::own::spec::OwnSpec;
 
 /// The folder of all own sessions, in the data folder.
@@ -205,14 +205,7 @@ pub(crate) fn unique(stem: &str) -> String {
 
 /// Writes a file that only its owner can read, to the disk.
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let mut file = options.open(path)?;
+    let mut file = open_private(OpenOptions::new().write(true).create(true).truncate(true), path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use watchbill_core::time::Timestamp;
+use watchbill_platform::files::open_private;
 
 /// The longest content of a record, in bytes. Longer lines of an agent are cut.
 pub const MAX_CONTENT_BYTES: usize = 64 << 20;
@@ -77,12 +78,7 @@ impl LogWriter {
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(0o600);
-        }
-        let mut file = options.open(path)?;
+        let mut file = open_private(&mut options, path)?;
         let mut reader = LogReader::open(path)?;
         while reader.next(|_| false)?.is_some() {}
         let (next, length) = (reader.next, reader.position);
@@ -90,7 +86,7 @@ impl LogWriter {
             let mut torn = Vec::new();
             file.seek(SeekFrom::Start(length))?;
             file.read_to_end(&mut torn)?;
-            let mut kept = options.open(path.with_extension("torn"))?;
+            let mut kept = open_private(&mut options, &path.with_extension("torn"))?;
             kept.write_all(&torn)?;
             kept.sync_data()?;
             file.set_len(length)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use watchbill_hooks::places::private_dir;
+use watchbill_platform::files::private_dir;
 use watchbill_protocol::own::spec::OwnSpec;
 
 use crate::client::{HostClient, HostError};

@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use serde_json::{Value, json};
 use watchbill_core::ids::stable_hash;
 use watchbill_core::time::Timestamp;
-use watchbill_hooks::places::private_dir;
+use watchbill_platform::files::{open_private, private_dir};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSpec};
 
@@ -39,14 +39,7 @@ impl TranscriptWriter {
         for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
             private_dir(folder)?;
         }
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).create(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(0o600);
-        }
-        let mut file = options.open(path)?;
+        let mut file = open_private(OpenOptions::new().read(true).append(true).create(true), &path)?;
         let (there, length) = whole_records(&mut file)?;
         file.set_len(length)?;
         let (session, cwd) = (spec.session.clone(), spec.cwd.clone());

@@ -13,7 +13,7 @@ use watchbill_drive::client::{HostClient, HostError, follow};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::replay;
 use watchbill_drive::sessions::{FoundHost, session};
-use watchbill_hooks::clock::since_boot;
+use watchbill_platform::clock::since_boot;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSpec;
@@ -66,7 +66,7 @@ impl OwnHosts {
         let (calls, received) = mpsc::channel();
         let folder = Folder::parent(data_dir);
         // It is watched, so it must be there.
-        if let Err(error) = watchbill_hooks::places::private_dir(&folder) {
+        if let Err(error) = watchbill_platform::files::private_dir(&folder) {
             tracing::debug!(%error, "the folder of own sessions cannot be made");
         }
         let mut finder = Finder {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use watchbill_hooks::clock::since_boot;
+use watchbill_platform::clock::since_boot;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
 /// How long an answer counts. The window says after the same time that the answer was not delivered.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use watchbill_core::ids::Instance;
+use watchbill_platform::process::{self, Process};
 
 use crate::envelope::Ancestor;
 
@@ -45,145 +46,45 @@ pub fn has_no_dialogs(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> bool 
     env("CLAUDE_CODE_ENTRYPOINT").is_some_and(|word| word.to_string_lossy().starts_with("sdk"))
 }
 
-/// Reads the processes above this one.
-#[cfg(target_os = "linux")]
+/// Reads the processes above this one. Elsewhere than on Linux it is untried: at most the parent is known.
 pub fn look(signs: &ClientSigns) -> Ancestry {
     let mut found = Ancestry::default();
-    let mut pid = std::os::unix::process::parent_id();
-    while found.ancestors.len() < LEVELS && pid > 1 {
-        let Ok(stat) = std::fs::read(format!("/proc/{pid}/stat")) else { break };
-        let Some(process) = Process::parse(&stat) else { break };
-        if found.agent.is_none() && is_agent(pid, process.name, signs) {
-            found.agent = Some(Instance { pid, proc_start: Some(process.start.to_string().into()) });
+    let Some(parent) = process::own_parent() else { return found };
+    if !cfg!(target_os = "linux") {
+        found.ancestors.push(Ancestor { pid: parent, start: None });
+        return found;
+    }
+    for process in process::line(parent).take(LEVELS) {
+        if found.agent.is_none() && is_agent(&process, signs) {
+            found.agent =
+                Some(Instance { pid: process.pid, proc_start: Some(process.start.as_str().into()) });
         }
-        if found.tty.is_none() {
-            found.tty = tty_name(process.tty);
-        }
-        found.ancestors.push(Ancestor { pid, start: Some(process.start) });
-        pid = process.parent;
+        found.ancestors.push(Ancestor { pid: process.pid, start: process.start_ticks() });
+        found.tty = found.tty.or(process.tty);
     }
     found
-}
-
-/// The controlling terminal of a process.
-#[cfg(target_os = "linux")]
-pub fn terminal_of(pid: u32) -> Option<String> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    tty_name(Process::parse(&stat)?.tty)
-}
-
-/// Untried elsewhere: no terminal is known.
-#[cfg(not(target_os = "linux"))]
-pub fn terminal_of(_pid: u32) -> Option<String> {
-    None
-}
-
-/// On other Unix systems only the parent is known.
-#[cfg(all(unix, not(target_os = "linux")))]
-pub fn look(_signs: &ClientSigns) -> Ancestry {
-    let parent = Ancestor { pid: std::os::unix::process::parent_id(), start: None };
-    Ancestry { ancestors: vec![parent], ..Ancestry::default() }
-}
-
-/// On other systems no process is known.
-#[cfg(not(unix))]
-pub fn look(_signs: &ClientSigns) -> Ancestry {
-    Ancestry::default()
 }
 
 /// Whether a process is the agent. The agent gives its process id, or its process is named `claude`. Under Node.js
 /// it may have neither sign, but then it has a registry file, or its command line names it. The given process id
 /// counts only among ancestors, because processes that the agent starts inherit the variable.
-#[cfg(target_os = "linux")]
-fn is_agent(pid: u32, name: &[u8], signs: &ClientSigns) -> bool {
-    if signs.pid == Some(pid) || name.starts_with(b"claude") {
+fn is_agent(process: &Process, signs: &ClientSigns) -> bool {
+    let pid = process.pid;
+    if signs.pid == Some(pid) || process.name.starts_with("claude") {
         return true;
     }
     if signs.config.as_ref().is_some_and(|dir| dir.join("sessions").join(format!("{pid}.json")).exists()) {
         return true;
     }
-    let runs_scripts = matches!(name, b"node" | b"MainThread" | b"bun");
+    let runs_scripts = matches!(process.name.as_str(), "node" | "MainThread" | "bun");
     runs_scripts
-        && std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
-            line.split(|byte| *byte == 0).take(3).any(|word| word.windows(6).any(|part| part == b"claude"))
-        })
-}
-
-/// The fields of `/proc/<pid>/stat` that Watchbill uses (proc_pid_stat(5)).
-#[cfg(target_os = "linux")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Process<'a> {
-    /// The name of its program, cut by the kernel.
-    pub name: &'a [u8],
-    /// `R`, `S`, `T` (stopped), `Z` (ended, not yet taken note of) and the like.
-    pub state: u8,
-    /// The process above it.
-    pub parent: u32,
-    /// The number of its terminal's device.
-    pub tty: u32,
-    /// When it was started, in clock ticks since boot.
-    pub start: u64,
-}
-
-#[cfg(target_os = "linux")]
-impl<'a> Process<'a> {
-    /// Reads a stat line; `None` if it is not whole. The name in parentheses may contain any character, also `)`. So the
-    /// fields are counted from the last `)`.
-    pub fn parse(stat: &'a [u8]) -> Option<Self> {
-        let open = stat.iter().position(|byte| *byte == b'(')?;
-        let close = stat.iter().rposition(|byte| *byte == b')')?;
-        let name = stat.get(open + 1..close)?;
-        let fields: Vec<&str> =
-            std::str::from_utf8(&stat[close + 1..]).ok()?.split_ascii_whitespace().collect();
-        // Fields 4, 7 and 22. The first field here is field 3.
-        Some(Self {
-            name,
-            state: *fields.first()?.as_bytes().first()?,
-            parent: fields.get(1)?.parse().ok()?,
-            tty: fields.get(4)?.parse::<i32>().ok()?.cast_unsigned(),
-            start: fields.get(19)?.parse().ok()?,
-        })
-    }
-}
-
-/// The device's path from its number. Pseudo-terminals have the majors 136 to 143, consoles the major 4.
-#[cfg(target_os = "linux")]
-fn tty_name(number: u32) -> Option<String> {
-    let (major, minor) = ((number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xf_ff00));
-    match major {
-        136..=143 => Some(format!("/dev/pts/{}", (major - 136) * 256 + minor)),
-        4 if minor < 64 => Some(format!("/dev/tty{minor}")),
-        4 => Some(format!("/dev/ttyS{}", minor - 64)),
-        _ => None,
-    }
+        && process::command_line(pid)
+            .is_some_and(|words| words.iter().take(3).any(|word| word.contains("claude")))
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_with_parentheses_does_not_shift_the_fields() {
-        let tail = "S 41 77 77 34818 77 4194304 1 2 3 4 5 6 7 8 20 0 1 0 213025 9 9";
-        for name in ["claude", "a) S 1 (b", "(", ")", "two words"] {
-            let stat = format!("77 ({name}) {tail}");
-            let process = Process::parse(stat.as_bytes()).expect("it is whole");
-            assert_eq!((process.parent, process.tty, process.start), (41, 34818, 213_025), "{name}");
-            assert_eq!(process.name, name.as_bytes());
-        }
-        for torn in ["", "77", "77 (x", "77 (x) S", "77 )x( S 1 1", "77 (x) S a 1 1 1 1"] {
-            assert!(Process::parse(torn.as_bytes()).is_none(), "{torn}");
-        }
-    }
-
-    #[test]
-    fn devices_are_named_as_ps_names_them() {
-        assert_eq!(tty_name(34818).as_deref(), Some("/dev/pts/2"));
-        assert_eq!(tty_name(0x0010_8800 | 3).as_deref(), Some("/dev/pts/259"));
-        assert_eq!(tty_name(0x0401).as_deref(), Some("/dev/tty1"));
-        assert_eq!(tty_name(0x0440).as_deref(), Some("/dev/ttyS0"));
-        assert_eq!(tty_name(0), None);
-    }
 
     #[test]
     fn this_process_has_a_parent() {

@@ -12,7 +12,8 @@ use watchbill_core::hook::parse_payload;
 use watchbill_core::ids::SessionId;
 
 use crate::envelope::{Decoded, decode, next_begin};
-use crate::places::{HookPaths, is_private, open_ordinary, read_ordinary};
+use crate::places::HookPaths;
+use watchbill_platform::files::{is_private, open_ordinary, read_ordinary};
 
 /// An id of at least this length does not occur by chance, so an event that only names it goes too.
 const UNIQUE_ID_LENGTH: usize = 16;
@@ -152,11 +153,11 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use super::*;
-    use crate::clock;
     use crate::envelope::Envelope;
     use crate::journal::{Journal, JournalReader};
-    use crate::places::private_dir;
     use crate::spool;
+    use watchbill_platform::clock;
+    use watchbill_platform::files::private_dir;
 
     fn event(id: u128, session: &str) -> (Envelope, Vec<u8>) {
         let envelope = Envelope::new(id, clock::wall(), 1);

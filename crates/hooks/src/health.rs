@@ -90,7 +90,7 @@ pub(crate) fn forget_old_losses(places: &HookPaths, now: SystemTime) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::places::private_dir;
+    use watchbill_platform::files::private_dir;
 
     #[test]
     fn dropped_events_are_counted_until_a_week_without_one_has_passed() {

@@ -10,9 +10,10 @@ use std::time::{Duration, SystemTime};
 
 use watchbill_core::time::{Millis, Timestamp};
 
-use crate::clock;
 use crate::envelope::{Decoded, Envelope, decode, next_begin};
-use crate::places::{HookPaths, check_size_limit, open_ordinary, private_dir};
+use crate::places::HookPaths;
+use watchbill_platform::clock;
+use watchbill_platform::files::{check_size_limit, open_ordinary, private_dir};
 
 /// A journal longer than this becomes the old journal, and a new one begins.
 pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;

@@ -9,7 +9,6 @@
 #![forbid(unsafe_code)]
 
 pub mod ancestors;
-pub mod clock;
 #[cfg(unix)]
 pub mod deliver;
 pub mod envelope;

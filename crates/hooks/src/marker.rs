@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use watchbill_core::time::Timestamp;
 
-use crate::places::check_size_limit;
+use watchbill_platform::files::check_size_limit;
 
 /// The longest session id that becomes part of a file name.
 const ID_LIMIT: usize = 128;

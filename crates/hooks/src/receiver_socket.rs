@@ -6,13 +6,12 @@ use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
-use crate::places::{HookPaths, open_ordinary, open_private, private_dir};
+use watchbill_platform::files::{open_ordinary, open_private, private_dir};
+use watchbill_platform::socket::with_short_path;
 
-/// The longest path that fits a socket's address on every system, without its closing zero.
-const PATH_LIMIT: usize = 103;
+use crate::places::HookPaths;
 
 /// The journal writer's answer: the journal holds the event.
 pub(crate) const JOURNALED: u8 = b'J';
@@ -149,25 +148,4 @@ pub(crate) fn is_ours(stream: &UnixStream) -> bool {
         let _ = stream;
         true
     }
-}
-
-/// Calls `act` with a path that fits a socket's address. It names a long path through its open folder.
-///
-/// # Errors
-/// The errors of `act`. Also when the folder cannot be opened, and outside Linux when the path is too long.
-pub fn with_short_path<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-    if path.as_os_str().len() <= PATH_LIMIT {
-        return act(path);
-    }
-    if !cfg!(target_os = "linux") {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the path of the data folder is too long for a socket",
-        ));
-    }
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return act(path) };
-    let folder =
-        rustix::fs::open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY, Mode::empty())?;
-    let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
-    act(&Path::new("/proc/self/fd").join(number.to_string()).join(name))
 }

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use watchbill_core::hook::terminal;
 
 use crate::envelope::{Decoded, Envelope, decode};
-use crate::places::{
-    HookPaths, check_size_limit, default_data_dir, open_ordinary, private_dir, read_ordinary,
-};
+use crate::places::{HookPaths, default_data_dir};
 use crate::stdin::{self, Extent};
-use crate::{ancestors, clock, marker, spool};
+use crate::{ancestors, marker, spool};
+use watchbill_platform::clock;
+use watchbill_platform::files::{check_size_limit, open_ordinary, private_dir, read_ordinary};
 
 /// The time that all ears together have to answer.
 pub const ANSWER_BUDGET: Duration = Duration::from_millis(25);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::envelope::Envelope;
-use crate::places::{check_size_limit, is_private, open_private, private_dir};
+use watchbill_platform::files::{check_size_limit, is_private, open_private, private_dir};
 
 /// The end of a spooled event's file name.
 const SUFFIX: &str = ".event";

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use watchbill_hooks::places::private_dir;
+use watchbill_platform::files::{open_private, private_dir};
 
 /// The file's name in the data folder.
 pub const FILE: &str = "service.json";
@@ -43,11 +43,8 @@ impl AddressFile {
         // The user's own data folder may be a link, as for the store.
         private_dir(&data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned()))?;
         let fresh = data_dir.join(format!("{FILE}.{}", std::process::id()));
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&fresh)?;
+        let mut file =
+            open_private(std::fs::OpenOptions::new().write(true).create(true).truncate(true), &fresh)?;
         file.write_all(serde_json::to_string(&content).map_err(io::Error::other)?.as_bytes())?;
         std::fs::rename(&fresh, &path)?;
         Ok(Self { path, token: token.to_owned() })

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use watchbill_platform::clock::boot;
+
 use crate::error::StoreError;
 use crate::folder;
 use crate::names::beside;
@@ -26,7 +28,7 @@ impl DamageNote {
 
     pub fn counts_now(&self) -> bool {
         match folder::read_text(&self.0) {
-            Ok(boot) => boot.is_empty() || boot != this_boot(),
+            Ok(boot) => boot.is_empty() || boot != *this_boot(),
             Err(error) => error.kind() != std::io::ErrorKind::NotFound,
         }
     }
@@ -77,8 +79,7 @@ impl DamageNote {
     }
 }
 
-/// The id that Linux gives to each boot; empty elsewhere.
-fn this_boot() -> String {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    id.trim().to_owned()
+/// The id of this boot; empty where boots have none.
+fn this_boot() -> std::sync::Arc<str> {
+    boot().unwrap_or_default()
 }

@@ -4,6 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use watchbill_platform::files::open_private;
+
 use crate::StoreError;
 
 /// Names in a data folder, besides all names that begin with the program's name.
@@ -63,9 +65,7 @@ fn nearest(path: &Path) -> PathBuf {
 pub(crate) fn touch(file: &Path) -> Result<fs::File, StoreError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let opened = options.open(file).map_err(|e| StoreError::io(file, e))?;
+    let opened = open_private(&mut options, file).map_err(|e| StoreError::io(file, e))?;
     close(file, 0o600);
     Ok(opened)
 }

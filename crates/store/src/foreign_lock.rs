@@ -38,6 +38,8 @@ mod linux {
     use std::thread::sleep;
     use std::time::Duration;
 
+    use watchbill_platform::process::has_open;
+
     /// The byte that a writer locks in the log's index (<https://sqlite.org/walformat.html>, 2.3.1).
     const WRITE_LOCK: u64 = 120;
     /// The pause between two looks. A writer of a few rows is done by then, and our engine waits no longer either.
@@ -95,11 +97,6 @@ mod linux {
             let is_there = from <= WRITE_LOCK && (to == "EOF" || to.parse::<u64>().ok()? >= WRITE_LOCK);
             (is_kind && is_file && is_there).then_some(pid)
         })
-    }
-
-    fn has_open(pid: u32, file: &Path) -> bool {
-        let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-        open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|path| path == file))
     }
 
     #[cfg(test)]

@@ -1,6 +1,9 @@
 //! A command line and its result.
 
 use std::fmt;
+use std::process::Command;
+
+pub use watchbill_platform::program::CallResult;
 
 /// A program and its arguments, run without a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +33,16 @@ impl ProgramCall {
         self
     }
 
+    /// Runs it, for at most two seconds.
+    pub fn run(&self) -> CallResult {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).envs(self.env.iter().map(|(name, value)| (*name, value)));
+        for name in self.without {
+            command.env_remove(name);
+        }
+        watchbill_platform::program::run(&mut command, self.input.as_deref())
+    }
+
     /// The same with a variable.
     pub fn env(mut self, name: &'static str, value: &str) -> Self {
         self.env.push((name, value.to_owned()));
@@ -56,38 +69,15 @@ impl fmt::Display for ProgramCall {
     }
 }
 
-/// The result of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallResult {
-    /// It succeeded; this is its output.
-    Done(String),
-    /// It failed; this is its error output.
-    Failed(String),
-    /// There is no such program on the search path.
-    NotInstalled,
-    /// It did not end in time, and was killed.
-    TimedOut,
-}
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
 
-impl CallResult {
-    /// Its output, if it succeeded.
-    pub fn done(self) -> Option<String> {
-        match self {
-            Self::Done(out) => Some(out),
-            _ => None,
-        }
-    }
-
-    /// Why the call to `program` did not succeed, as a part of a sentence.
-    pub fn failure_text(&self, program: &str) -> String {
-        match self {
-            Self::Done(_) => format!("{program} did it"),
-            Self::Failed(error_text) => match error_text.lines().find(|line| !line.trim().is_empty()) {
-                Some(line) => format!("{program} refused: {}", line.trim().trim_end_matches('.')),
-                None => format!("{program} refused"),
-            },
-            Self::NotInstalled => format!("the program {program} is not on the search path"),
-            Self::TimedOut => format!("{program} did not answer within two seconds"),
-        }
+    #[test]
+    fn variables_are_set_and_taken_away() {
+        let mut call =
+            ProgramCall::new("sh", ["-c", "echo $KITTY_WINDOW_ID$PATH"]).env("KITTY_WINDOW_ID", "3");
+        call.without = &["PATH"];
+        assert!(matches!(call.run(), CallResult::Done(out) if out.starts_with('3')));
     }
 }

@@ -1,6 +1,7 @@
 //! The queries and requests to the system: programs to run, processes to read, windows to raise.
 
 use watchbill_core::hook::TerminalContext;
+pub use watchbill_platform::process::Process;
 
 use crate::call::{CallResult, ProgramCall};
 use crate::windows::Window;
@@ -27,24 +28,6 @@ impl Platform {
             Self::Linux
         }
     }
-}
-
-/// One process, as the system reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Process {
-    /// Its id.
-    pub pid: u32,
-    /// The id of its parent; 0 if there is none.
-    pub parent: u32,
-    /// The program's short name.
-    pub name: String,
-    /// Its start time in the system's own format, which tells it from another process with the same id.
-    pub start: String,
-    /// The terminal device that controls it, such as `/dev/pts/4`.
-    pub tty: Option<String>,
-    /// Whether its process group reads the keys of that terminal; `None` if the system does not tell. A process that was
-    /// suspended does not: the shell reads them.
-    pub reads_keys: Option<bool>,
 }
 
 /// The system, or a recording of one.

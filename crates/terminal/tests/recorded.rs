@@ -90,7 +90,7 @@ fn recorded_system(platform: Platform, above: &[&str]) -> RecordedSystem {
 
 fn process(pid: u32, name: &str, parent: u32) -> Process {
     let (name, start, tty) = (name.into(), "77".into(), Some("/dev/ttys003".into()));
-    Process { pid, parent, name, start, tty, reads_keys: Some(true) }
+    Process { pid, parent, name, start, tty, has_ended: false, reads_keys: Some(true) }
 }
 
 fn context(kind: &str, ids: &[(&str, &str)]) -> TerminalContext {

@@ -20,7 +20,6 @@ mod open_file_cache;
 mod order;
 mod plan;
 mod poll;
-mod proc_stat;
 pub mod process;
 pub mod repo;
 mod route;

@@ -8,17 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::Instance;
-
-use crate::proc_stat::parse_stat;
+#[cfg(target_os = "linux")]
+use watchbill_platform::clock;
+use watchbill_platform::process;
 
 pub use crate::children::{Child, Parent};
-
-/// Becomes readable when a process ends.
-#[cfg(unix)]
-pub type ExitFd = std::os::fd::OwnedFd;
-/// Becomes readable when a process ends. This system has none.
-#[cfg(not(unix))]
-pub type ExitFd = std::convert::Infallible;
+pub use watchbill_platform::process::ExitFd;
 
 /// Queries about processes. Tests and the demo have their own answers.
 pub trait Processes: Send + Sync {
@@ -86,7 +81,7 @@ impl Processes for SystemProcesses {
     }
 
     fn exit_fd(&self, pid: u32) -> Option<ExitFd> {
-        exit_fd(pid)
+        process::exit_fd(pid)
     }
 
     fn children(&self, pid: u32) -> Option<Vec<Child>> {
@@ -124,7 +119,7 @@ impl PidDomain {
     #[cfg(target_os = "linux")]
     fn own() -> Self {
         let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-        let boot = read("/proc/sys/kernel/random/boot_id");
+        let boot = clock::boot().map(|id| id.to_string());
         let machine = [
             read("/etc/machine-id"),
             read("/var/lib/dbus/machine-id"),
@@ -153,77 +148,25 @@ impl PidDomain {
     }
 }
 
-/// Field 22 of `/proc/<pid>/stat`, the agent's `procStart`; `None` if there is no such process.
-pub fn proc_start(pid: u32) -> Option<Arc<str>> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse_stat(&stat).map(|(_, start)| start.into())
-}
-
-#[cfg(target_os = "linux")]
 fn probe_here(instance: &Instance) -> Liveness {
-    let stat = match std::fs::read(format!("/proc/{}/stat", instance.pid)) {
-        Ok(stat) => stat,
+    if !cfg!(target_os = "linux") {
+        // Untried: start times are not compared there, so a used id proves only that a process has it.
+        return match process::exists(instance.pid) {
+            Some(true) => Liveness::Alive,
+            Some(false) => Liveness::Dead,
+            None => Liveness::Unknown,
+        };
+    }
+    match (process::look(instance.pid), instance.proc_start.as_deref()) {
         // The process is gone, or hidden from this user (`hidepid`), or there is no `/proc`.
-        Err(_) => {
-            return match process_exists(instance.pid) {
-                Some(false) => Liveness::Dead,
-                _ => Liveness::Unknown,
-            };
-        }
-    };
-    let Some((state, start)) = parse_stat(&stat) else { return Liveness::Unknown };
-    if matches!(state, b'Z' | b'X' | b'x') {
-        return Liveness::Dead;
-    }
-    match instance.proc_start.as_deref() {
-        Some(expected) if expected == start => Liveness::Alive,
-        Some(_) => Liveness::Dead,
+        (None, _) if process::exists(instance.pid) == Some(false) => Liveness::Dead,
+        (None, _) => Liveness::Unknown,
+        (Some(process), _) if process.has_ended => Liveness::Dead,
+        (Some(process), Some(expected)) if expected == process.start => Liveness::Alive,
+        (Some(_), Some(_)) => Liveness::Dead,
         // Old agents do not write their start time. The process with this id may be any process.
-        None => Liveness::Unknown,
+        (Some(_), None) => Liveness::Unknown,
     }
-}
-
-/// Untried: there is no portable start time to compare, so a used id proves only that a process has it.
-#[cfg(all(unix, not(target_os = "linux")))]
-fn probe_here(instance: &Instance) -> Liveness {
-    match process_exists(instance.pid) {
-        Some(true) => Liveness::Alive,
-        Some(false) => Liveness::Dead,
-        None => Liveness::Unknown,
-    }
-}
-
-#[cfg(not(unix))]
-fn probe_here(_instance: &Instance) -> Liveness {
-    Liveness::Unknown
-}
-
-/// Whether any process has this id, checked with a signal that is not sent.
-#[cfg(unix)]
-fn process_exists(pid: u32) -> Option<bool> {
-    use rustix::io::Errno;
-    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
-        return Some(false);
-    };
-    match rustix::process::test_kill_process(pid) {
-        // A missing right to signal the process means that it exists.
-        Ok(()) | Err(Errno::PERM) => Some(true),
-        Err(Errno::SRCH) => Some(false),
-        Err(_) => None,
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn exit_fd(pid: u32) -> Option<ExitFd> {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)?;
-    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::NONBLOCK)
-        .or_else(|_| rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()))
-        .ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn exit_fd(_pid: u32) -> Option<ExitFd> {
-    None
 }
 
 /// Invented processes for tests, with settable answers.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
 use watchbill_core::time::Timestamp;
 
 use crate::fs::{FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, WalkChoice, kind_of, stat_of};

@@ -9,23 +9,31 @@ use crate::{metadata, no_complaints, root};
 const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-core", &[]),
     ("watchbill-protocol", &["watchbill-core"]),
-    ("watchbill-watch", &["watchbill-core"]),
-    ("watchbill-hooks", &["watchbill-core"]),
-    ("watchbill-store", &["watchbill-core"]),
-    ("watchbill-terminal", &["watchbill-core"]),
-    ("watchbill-drive", &["watchbill-core", "watchbill-protocol", "watchbill-hooks"]),
+    ("watchbill-platform", &["watchbill-core"]),
+    ("watchbill-watch", &["watchbill-core", "watchbill-platform"]),
+    ("watchbill-hooks", &["watchbill-core", "watchbill-platform"]),
+    ("watchbill-store", &["watchbill-core", "watchbill-platform"]),
+    ("watchbill-terminal", &["watchbill-core", "watchbill-platform"]),
+    ("watchbill-drive", &["watchbill-core", "watchbill-platform", "watchbill-protocol", "watchbill-hooks"]),
     ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
     ("watchbill-host", &["watchbill-drive", "watchbill-protocol"]),
     ("watchbill-memory", &["watchbill-protocol"]),
     (
         "watchbill-service",
-        &["watchbill-engine", "watchbill-hooks", "watchbill-protocol", "watchbill-settings"],
+        &[
+            "watchbill-engine",
+            "watchbill-hooks",
+            "watchbill-platform",
+            "watchbill-protocol",
+            "watchbill-settings",
+        ],
     ),
     ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
     (
         "watchbill-history",
         &[
             "watchbill-core",
+            "watchbill-platform",
             "watchbill-protocol",
             "watchbill-watch",
             "watchbill-hooks",
@@ -37,6 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "watchbill-engine",
         &[
             "watchbill-core",
+            "watchbill-platform",
             "watchbill-drive",
             "watchbill-history",
             "watchbill-protocol",
@@ -50,6 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "watchbill",
         &[
+            "watchbill-platform",
             "watchbill-drive",
             "watchbill-engine",
             "watchbill-history",
@@ -82,6 +92,7 @@ const FOR_TESTS: &[&str] = &["watchbill-testkit"];
 const RESERVED: &[(&str, &[&str], &str)] = &[
     ("notify*", &["watchbill-watch"], "one crate handles file events, which are only hints"),
     ("walkdir", &["watchbill-watch"], "one crate walks folders"),
+    ("interprocess", &["watchbill-platform"], "one crate opens local sockets with lines"),
     ("tauri*", &["watchbill-shell", "watchbill-desktop"], "nearly all tests build without a web view"),
     ("wry", &[], "Tauri is the only way to the web view"),
     ("tray-icon", &["watchbill-shell"], "the tray belongs to the shell"),

@@ -8,6 +8,7 @@ use watchbill_engine::engine::Outlook;
 use watchbill_engine::publish::Published;
 use watchbill_history::query::export::without_private;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
+use watchbill_platform::files::open_private;
 use watchbill_protocol::export::ExportChain;
 
 use super::{emit, engine, gate, to_json};
@@ -50,11 +51,8 @@ pub fn export(
 
 /// Writes a new file with mode 0600: a history may hold text that no other user should read.
 fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = match options.open(path) {
+    let opened = open_private(std::fs::OpenOptions::new().write(true).create_new(true), path);
+    let mut file = match opened {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             anyhow::bail!("{} is there already; remove it, or name another file", path.display())
         }

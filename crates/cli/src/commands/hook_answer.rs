@@ -7,13 +7,15 @@
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
+#[cfg(target_os = "linux")]
 use std::time::Duration;
 
 use watchbill_engine::socket::access::CommandId;
 use watchbill_engine::socket::client::Client;
 use watchbill_hooks::request::waits_for_answer;
 use watchbill_hooks::sender::HookArguments;
-use watchbill_hooks::{ancestors, clock, places};
+use watchbill_hooks::{ancestors, places};
+use watchbill_platform::clock;
 use watchbill_protocol::socket::{AskCall, ClientProcess, MAX_CALL_BYTES};
 
 /// The option that makes `watchbill hook` wait for an answer.
@@ -73,6 +75,7 @@ fn ask(errand: &HookArguments) -> Option<()> {
 }
 
 /// How long an engine has for that.
+#[cfg(target_os = "linux")]
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Ends this process when the agent has ended. A killed agent signals nothing, and an engine that hangs would not end the wait.

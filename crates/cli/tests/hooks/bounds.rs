@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use watchbill_hooks::places::{HookPaths, private_dir};
+use watchbill_hooks::places::HookPaths;
+use watchbill_platform::files::private_dir;
 
 use crate::agent::{Listener, TIMEOUT, hook, payload, run, silent, spares, spooled, until};
 

@@ -8,7 +8,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use watchbill_hooks::envelope::{Decoded, Envelope, PAYLOAD_LIMIT, decode};
-use watchbill_hooks::places::{HookPaths, private_dir};
+use watchbill_hooks::places::HookPaths;
+use watchbill_platform::files::private_dir;
 
 use crate::agent::{Listener, hook, payload, run, silent, spares, spooled, start, until};
 use crate::skipped::skipped;

@@ -1,6 +1,6 @@
 //! A stand-in for the agent: a process that sleeps in a terminal, and its registry file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -59,11 +59,9 @@ pub fn register(desktop: &Desktop, name: &str, pid: u32, start: &str) -> Result<
     Ok(Agent { session, pid })
 }
 
-/// Field 22 of `/proc/<pid>/stat`.
+/// The start of a process, as the agent writes it.
 pub fn proc_start(pid: u32) -> Result<String> {
-    let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"))?;
-    let rest = stat.rsplit_once(')').context("a stat line")?.1;
-    Ok(rest.split_whitespace().nth(19).context("a start")?.to_owned())
+    Ok(watchbill_platform::process::look(pid).context("it runs")?.start)
 }
 
 fn hex(name: &str) -> String {

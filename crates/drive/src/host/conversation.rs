@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::{stable_hash, stable_hash_from};
-use watchbill_hooks::places::private_dir;
+use watchbill_platform::files::private_dir;
 use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
 
 use crate::folder::Folder;

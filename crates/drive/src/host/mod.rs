@@ -39,13 +39,14 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use watchbill_platform::files::open_private;
+use watchbill_platform::socket::Address;
 
 use self::environment::ALLOCATOR;
 use self::input::Input;
 use self::session::Session;
 use crate::folder::Folder;
 use crate::host_process::{KEEP, NAME};
-use crate::socket::address::Address;
 
 /// How long a host may take to listen.
 const START: Duration = Duration::from_secs(10);
@@ -133,7 +134,7 @@ fn has_user_manager() -> bool {
 
 /// Starts a host with this command. `false`: it has ended without listening.
 fn start(command: &mut Command, folder: &Folder) -> io::Result<bool> {
-    let faults = private(OpenOptions::new().append(true).create(true), &folder.faults())?;
+    let faults = open_private(OpenOptions::new().append(true).create(true), &folder.faults())?;
     command.arg(KEEP).arg(folder.path()).current_dir("/");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(faults);
     command.envs(ALLOCATOR.iter().filter(|(name, _)| std::env::var_os(name).is_none()).copied());
@@ -157,15 +158,10 @@ fn start(command: &mut Command, folder: &Folder) -> io::Result<bool> {
     Ok(false)
 }
 
-fn private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    options.mode(0o600).open(path)
-}
-
 /// Keeps the session until it has ended.
 fn keep(folder: &Folder) -> io::Result<()> {
     let spec = folder.spec().map_err(io::Error::other)?;
-    let lock = private(OpenOptions::new().write(true).create(true).truncate(false), &folder.lock())?;
+    let lock = open_private(OpenOptions::new().write(true).create(true).truncate(false), &folder.lock())?;
     if lock.try_lock().is_err() {
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another host keeps this session"));
     }

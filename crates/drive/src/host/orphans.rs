@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use watchbill_platform::clock::boot;
 
 use super::processes::{self, Process};
 use crate::folder::Folder;
@@ -17,18 +18,14 @@ fn file(folder: &Folder) -> PathBuf {
     folder.path().join("processes")
 }
 
-/// Process ids and start times name processes until the next boot.
-fn boot() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
-}
-
 /// Writes down which processes belong to the session.
 pub fn remember(folder: &Folder, processes: &[Process]) {
     // A folder that is being removed gets no new file.
     if !folder.spec_file().exists() {
         return;
     }
-    let mut text = boot();
+    // Process ids and start times name processes until the next boot.
+    let mut text = boot().unwrap_or_default().to_string();
     for Process { pid, start } in processes {
         text.push_str(&format!("\n{pid} {start}"));
     }
@@ -42,7 +39,7 @@ pub fn remember(folder: &Folder, processes: &[Process]) {
 pub fn end(folder: &Folder) {
     let text = fs::read_to_string(file(folder)).unwrap_or_default();
     let mut lines = text.lines();
-    if lines.next() != Some(&boot()) {
+    if lines.next() != Some(&*boot().unwrap_or_default()) {
         return;
     }
     let read = |line: &str| {

@@ -8,7 +8,7 @@ use std::io;
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 use watchbill_core::requests::visible::visible_line;
-use watchbill_hooks::ancestors;
+use watchbill_platform::process;
 use watchbill_protocol::own::event::OwnProcess;
 
 use crate::folder::Folder;
@@ -28,9 +28,8 @@ pub struct Process {
 
 /// Looks at one process; `None` if it has ended.
 pub fn look(pid: u32) -> Option<Process> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let found = ancestors::Process::parse(&stat)?;
-    (!matches!(found.state, b'Z' | b'X')).then_some(Process { pid, start: found.start })
+    let found = process::look(pid).filter(|found| !found.has_ended)?;
+    Some(Process { pid, start: found.start_ticks()? })
 }
 
 /// Its id, as system calls take it.
@@ -48,25 +47,19 @@ pub fn is_alive(process: Process) -> bool {
 pub fn ended_children() -> Vec<Pid> {
     let own = std::process::id();
     let session = rustix::process::getsid(None).ok();
-    let ended = |pid: &Pid| {
-        let stat = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-        ancestors::Process::parse(&stat).is_some_and(|found| found.parent == own && found.state == b'Z')
-            && rustix::process::getsid(Some(*pid)).ok() != session
-    };
-    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    all.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)).filter(ended).collect()
+    let ended = process::all().filter_map(process::look).filter(|it| it.has_ended && it.parent == own);
+    let ids = ended.filter_map(|it| Pid::from_raw(it.pid.cast_signed()));
+    ids.filter(|pid| rustix::process::getsid(Some(*pid)).ok() != session).collect()
 }
 
 /// All living processes below `root`, parents first. Another host and what it runs do not belong to the session of `own`.
 pub fn descendants(root: u32, own: &Folder) -> Vec<Process> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     let mut found = HashMap::new();
-    for pid in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = pid.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-        let Ok(stat) = std::fs::read(format!("/proc/{pid}/stat")) else { continue };
-        let Some(stat) = ancestors::Process::parse(&stat) else { continue };
-        children.entry(stat.parent).or_default().push(pid);
-        found.insert(pid, (Process { pid, start: stat.start }, matches!(stat.state, b'Z' | b'X')));
+    for process in process::all().filter_map(process::look) {
+        let Some(start) = process.start_ticks() else { continue };
+        children.entry(process.parent).or_default().push(process.pid);
+        found.insert(process.pid, (Process { pid: process.pid, start }, process.has_ended));
     }
     let mut below = Vec::new();
     let mut open = vec![root];
@@ -103,18 +96,14 @@ pub fn signal(process: Process, signal: Signal) -> io::Result<()> {
 
 /// As readers get it.
 pub fn shown(process: Process) -> OwnProcess {
-    let line = std::fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
-    let words: Vec<_> =
-        line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).map(String::from_utf8_lossy).collect();
+    let mut words = process::command_line(process.pid).unwrap_or_default();
+    words.retain(|word| !word.is_empty());
     OwnProcess { pid: process.pid, command: visible_line(&words.join(" "), SHOWN) }
 }
 
 /// The processes of the systemd scope that was made for this session, where there is one.
 pub fn of_scope(scope: &str) -> Vec<Process> {
-    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let Some(path) =
-        own.lines().find_map(|line| line.strip_prefix("0::")).filter(|path| path.ends_with(scope))
-    else {
+    let Some(path) = process::control_group(std::process::id()).filter(|path| path.ends_with(scope)) else {
         return Vec::new();
     };
     let listed = std::fs::read_to_string(format!("/sys/fs/cgroup{path}/cgroup.procs")).unwrap_or_default();

@@ -7,9 +7,10 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use interprocess::local_socket::prelude::*;
-use interprocess::local_socket::{Listener, Stream};
 use watchbill_core::requests::caller::{RunningAgent, check};
+use watchbill_platform::socket::{
+    Listener, ListenerExt as _, Reader, Stream, StreamExt as _, Writer, halves, is_ours,
+};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{
@@ -23,9 +24,7 @@ use super::mailbox::{Mailbox, Next};
 use crate::folder::Folder;
 use crate::log::{Direction, LogReader, Record};
 use crate::replay::{Replay, numbered};
-use crate::socket::address::is_ours;
 use crate::socket::caller;
-use crate::socket::connection::{Reader, Writer, halves};
 use crate::socket::engine::{is_engine, is_engine_or_window, tell_refused};
 
 /// The most open connections: windows, command lines, the engine.

@@ -4,12 +4,11 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use interprocess::local_socket::Stream;
+use watchbill_platform::process;
+use watchbill_platform::socket::{Address, Stream, halves, peer};
 use watchbill_protocol::socket::{Request, SocketCall};
 
-use super::address::Address;
 use super::caller;
-use super::connection::halves;
 
 /// The longest wait for the engine. It only notes the refusal.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -28,7 +27,7 @@ pub fn address_of(data_dir: &Path) -> Address {
 /// The process at the other end of a connection to that socket, if it holds the lock of the data folder. Every program of the
 /// user can take the place of the socket, but none gets the lock while its holder runs.
 pub fn holder(stream: &Stream, data_dir: &Path) -> Option<u32> {
-    caller::pid_of(stream).filter(|pid| caller::holds_lock(*pid, &data_dir.join(LOCK)))
+    peer(stream).filter(|pid| process::holds_lock(*pid, &data_dir.join(LOCK)))
 }
 
 fn process_of(data_dir: &Path) -> Option<u32> {
@@ -38,12 +37,12 @@ fn process_of(data_dir: &Path) -> Option<u32> {
 /// Whether the caller is the engine of this data folder: the holder of its lock, which listens at its socket.
 pub fn is_engine(stream: &Stream, data_dir: &Path) -> bool {
     let engine = process_of(data_dir);
-    engine.is_some() && caller::pid_of(stream) == engine
+    engine.is_some() && peer(stream) == engine
 }
 
 /// Whether the caller is the engine of this data folder, or the window of its installation.
 pub fn is_engine_or_window(stream: &Stream, data_dir: &Path) -> bool {
-    let (Some(engine), Some(pid)) = (process_of(data_dir), caller::pid_of(stream)) else { return false };
+    let (Some(engine), Some(pid)) = (process_of(data_dir), peer(stream)) else { return false };
     pid == engine || caller::is_window_of(pid, engine)
 }
 

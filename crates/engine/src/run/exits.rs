@@ -17,6 +17,7 @@ pub enum Noticed {
     /// This process may have ended.
     Ended(u32),
     /// The wall clock has jumped: the machine slept, or its clock was set.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "nothing is noticed there"))]
     ClockJumped,
 }
 

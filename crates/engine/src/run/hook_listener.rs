@@ -12,8 +12,9 @@ use watchbill_core::hook::HookMessage;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_hooks::envelope::{Decoded, Envelope, decode};
-use watchbill_hooks::places::{HookPaths, read_ordinary};
+use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::{Options, ReceiverError, ReceiverSetup, journal, spool};
+use watchbill_platform::files::read_ordinary;
 use watchbill_settings::Settings;
 
 use crate::source::HintSource;

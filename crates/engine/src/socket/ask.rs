@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use interprocess::local_socket::Stream;
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_drive::socket::caller;
-use watchbill_drive::socket::connection::Writer;
-use watchbill_hooks::clock::since_boot;
 use watchbill_hooks::request::read_request;
+use watchbill_platform::clock::since_boot;
+use watchbill_platform::socket::{Stream, Writer};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::facts::split_request_id;
 use watchbill_protocol::socket::{AskCall, Reply, ReplyBody};

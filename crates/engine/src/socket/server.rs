@@ -7,17 +7,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use interprocess::local_socket::prelude::*;
-use interprocess::local_socket::{Listener, Stream};
 use serde::Serialize;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::request::RequestId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::SessionCommand;
-use watchbill_drive::socket::address::{Address, SocketIdentity, is_ours};
 use watchbill_drive::socket::caller;
-use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
+use watchbill_platform::socket::{
+    Address, Listener, ListenerExt as _, Reader, SocketIdentity, Stream, Writer, halves, is_ours,
+};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::socket::{

@@ -1,8 +1,8 @@
 //! Where an answer was given, as its caller says, and whether the caller may answer there.
 
-use interprocess::local_socket::Stream;
 use watchbill_drive::folder::Folder;
 use watchbill_drive::socket::caller;
+use watchbill_platform::socket::Stream;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use crate::handle::Handle;

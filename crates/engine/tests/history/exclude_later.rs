@@ -199,8 +199,8 @@ fn spool_event(data: &Path, id: u128, session: &str, cwd: &str, words: &str) {
     let payload = format!(
         r#"{{"session_id":"{session}","hook_event_name":"UserPromptSubmit","cwd":"{cwd}","prompt":"{words}"}}"#
     );
-    let at = watchbill_hooks::clock::wall();
-    let order = watchbill_hooks::clock::since_boot();
+    let at = watchbill_platform::clock::wall();
+    let order = watchbill_platform::clock::since_boot();
     let event = Envelope::new(id, at, order);
     spool::write(&HookPaths::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
 }

@@ -57,7 +57,7 @@ fn fill(data: &Path, session: &str, word: &str) {
         r#"{{"session_id":"{session}","hook_event_name":"UserPromptSubmit","prompt":"{word} prompt"}}"#
     );
     let id = u128::from(session.as_bytes()[1]);
-    let at = watchbill_hooks::clock::wall();
+    let at = watchbill_platform::clock::wall();
     let event = Envelope::new(id, at, 1);
     spool::write(&HookPaths::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
 }

@@ -203,8 +203,8 @@ impl PlantedFolder {
 }
 
 fn put(spools: &Path, id: u128, payload: &str) {
-    let at = watchbill_hooks::clock::wall();
-    let order = watchbill_hooks::clock::since_boot() + id as u64;
+    let at = watchbill_platform::clock::wall();
+    let order = watchbill_platform::clock::since_boot() + id as u64;
     let event = Envelope::new(id, at, order);
     spool::write(spools, &event, &event.encode(payload.as_bytes())).unwrap();
 }

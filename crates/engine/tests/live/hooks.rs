@@ -15,9 +15,9 @@ use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::spool;
+use watchbill_platform::process;
 use watchbill_settings::Settings;
 use watchbill_store::{Access, OpenMode, Store};
-use watchbill_watch::process::proc_start;
 
 use crate::records::SessionWriter;
 use crate::subscriber::{Folder, Subscriber, now, row};
@@ -31,7 +31,8 @@ impl Agent {
     }
 
     fn instance(&self) -> Instance {
-        Instance { pid: self.0.id(), proc_start: proc_start(self.0.id()) }
+        let start = process::look(self.0.id()).map(|found| found.start.into());
+        Instance { pid: self.0.id(), proc_start: start }
     }
 
     fn kill(&mut self) {

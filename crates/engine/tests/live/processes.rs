@@ -12,8 +12,9 @@ use watchbill_core::ids::Instance;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::Sources;
 use watchbill_engine::handle::start_in;
+use watchbill_platform::process;
 use watchbill_watch::fs::StdFs;
-use watchbill_watch::process::{ExitFd, Processes, SystemProcesses, pid_domain, proc_start};
+use watchbill_watch::process::{ExitFd, Processes, SystemProcesses, pid_domain};
 
 use crate::records::{SessionWriter, registry};
 use crate::subscriber::{Folder, Subscriber, now, row};
@@ -21,7 +22,7 @@ use crate::subscriber::{Folder, Subscriber, now, row};
 /// Writes the registry file of a process, and gives its path.
 pub fn register(folder: &Folder, author: &SessionWriter, status: &str, pid: u32) -> std::path::PathBuf {
     let file = folder.root.join(format!("sessions/{pid}.json"));
-    let text = registry(pid, &proc_start(pid).unwrap(), author, status, now(), now());
+    let text = registry(pid, &process::look(pid).unwrap().start, author, status, now(), now());
     let domain = pid_domain().map(|domain| format!(r#""pidDomain":"{domain}","kind""#));
     let text = domain.map_or(text.clone(), |domain| text.replace(r#""kind""#, &domain));
     std::fs::write(&file, text).unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::SettingsError;
 use super::owner;
-use crate::places::{check_size_limit, open_private, read_ordinary};
+use watchbill_platform::files::{check_size_limit, open_private, read_ordinary};
 
 /// A file longer than this is no settings file.
 const SIZE_LIMIT: u64 = 16 * 1024 * 1024;

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 use super::file::SettingsFile;
 use super::owner;
-use crate::places::{HookPaths, open_private, read_ordinary};
+use crate::places::HookPaths;
+use watchbill_platform::files::{open_private, read_ordinary};
 
 /// Makes the folders for new settings, and notes those that were missing. Does nothing for settings that exist.
 ///

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use watchbill_core::hook::HookMessage;
 
-use crate::places::read_ordinary;
+use watchbill_platform::files::read_ordinary;
 
 /// The list as it was read last.
 #[derive(Debug, Default)]

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, RwLock};
-use std::time::{Duration, SystemTime};
+#[cfg(any(unix, test))]
+use std::time::Duration;
+use std::time::SystemTime;
 
 use watchbill_core::history::Exclude;
 use watchbill_core::hook::HookMessage;
@@ -14,10 +16,12 @@ use super::not_stored::StorageFilter;
 use super::seen_events::SeenEvents;
 use super::{Counts, Options, ReceiverSetup};
 use crate::envelope::{Decoded, Envelope, decode};
+use crate::health;
 use crate::journal::{Journal, JournalReader};
-use crate::places::{HookPaths, private_dir, read_ordinary};
+use crate::places::HookPaths;
 use crate::spool::{self, Spooled};
-use crate::{clock, health};
+use watchbill_platform::clock;
+use watchbill_platform::files::{private_dir, read_ordinary};
 
 /// The most spooled events in memory at a time.
 const CHUNK: usize = 256;
@@ -27,6 +31,7 @@ const MAX_READS: usize = 8;
 
 /// How often the journal is checked for old events. A single timer for the due time would not do: a wait does not
 /// count the time that the machine sleeps.
+#[cfg(any(unix, test))]
 const TIDYING: Duration = Duration::from_secs(3600);
 
 /// Sends the sender its acknowledgement. The argument says whether the journal holds the event.
@@ -144,6 +149,7 @@ impl ReceiverState {
     }
 
     /// How long the thread may wait without an event. Only old events in the journal set a limit.
+    #[cfg(any(unix, test))]
     pub fn patience(&self) -> Option<Duration> {
         self.holds_events.then_some(TIDYING)
     }

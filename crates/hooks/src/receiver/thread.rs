@@ -1,7 +1,7 @@
 //! The receiver's thread. It waits for senders, for a wake-up, or for the next round after activity.
 
 #[cfg(not(unix))]
-pub(super) use elsewhere::{Door, Waker};
+pub(super) use elsewhere::{Inlet, Waker};
 #[cfg(unix)]
 pub(super) use unix::{Inlet, Waker};
 
@@ -213,9 +213,10 @@ mod elsewhere {
     use std::io;
     use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 
-    use super::super::round::Hearing;
-    use super::LOOK_AROUND;
-    use crate::places::{HookPaths, private_dir};
+    use super::super::round::ReceiverState;
+    use super::ROUND_AFTER_ACTIVITY;
+    use crate::places::HookPaths;
+    use watchbill_platform::files::private_dir;
 
     /// Wakes and stops the thread.
     #[derive(Debug)]
@@ -234,11 +235,11 @@ mod elsewhere {
     }
 
     /// Without local sockets, all events come through the spool, which is read every second.
-    pub struct Door(Receiver<bool>);
+    pub struct Inlet(Receiver<bool>);
 
     impl Inlet {
         /// Makes the spool, so that senders find it.
-        pub fn open(places: &Places) -> io::Result<(Self, Waker)> {
+        pub fn open(places: &HookPaths) -> io::Result<(Self, Waker)> {
             private_dir(places.root())?;
             private_dir(&places.spool())?;
             let (sender, receiver) = sync_channel(1);
@@ -246,9 +247,10 @@ mod elsewhere {
         }
 
         /// Runs rounds until it is stopped.
-        pub fn run(self, mut hearing: Hearing) {
+        pub fn run(self, mut hearing: ReceiverState) {
             hearing.begin();
-            while matches!(self.0.recv_timeout(LOOK_AROUND), Ok(false) | Err(RecvTimeoutError::Timeout)) {
+            let next = || self.0.recv_timeout(ROUND_AFTER_ACTIVITY);
+            while matches!(next(), Ok(false) | Err(RecvTimeoutError::Timeout)) {
                 hearing.round(Vec::new());
             }
         }

@@ -7,8 +7,13 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::Instance;
-use watchbill_watch::process::{FakeProcesses, Parent, pid_domain, probe, proc_start};
+use watchbill_platform::process;
+use watchbill_watch::process::{FakeProcesses, Parent, pid_domain, probe};
 use watchbill_watch::{Processes, SystemProcesses};
+
+fn instance(pid: u32) -> Instance {
+    Instance { pid, proc_start: process::look(pid).map(|found| found.start.into()) }
+}
 
 /// A sleeping process, which ends with the test.
 struct Sleeper(Child);
@@ -21,7 +26,7 @@ impl Sleeper {
     }
 
     fn instance(&self) -> Instance {
-        Instance { pid: self.0.id(), proc_start: proc_start(self.0.id()) }
+        instance(self.0.id())
     }
 }
 
@@ -115,9 +120,7 @@ fn edge_44_a_process_that_lost_its_parent_runs_on_and_children_are_known_with_th
     shell.0.wait().expect("buried");
     // A process above may have asked to adopt orphans. It is then the parent.
     assert_ne!(processes.parent(orphan), Parent::Runs(shell.0.id()));
-    let start = proc_start(orphan);
-    let instance = Instance { pid: orphan, proc_start: start };
-    assert_eq!(probe(&instance, None), Liveness::Alive, "what lost its parent runs on");
+    assert_eq!(probe(&instance(orphan), None), Liveness::Alive, "what lost its parent runs on");
     let pid = rustix::process::Pid::from_raw(orphan.cast_signed()).expect("an id");
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("ended");
     assert_eq!(processes.parent(4_000_000), Parent::Unknown);

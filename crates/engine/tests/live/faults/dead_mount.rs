@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::handle::{Handle, real_sources, start_in};
 use watchbill_engine::socket::client::Client;
-use watchbill_hooks::clock::since_boot;
+use watchbill_platform::clock::since_boot;
 use watchbill_protocol::request::{AnswerCall, Request, RequestDecision};
 use watchbill_protocol::socket::AskCall;
 use watchbill_settings::Settings;

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use watchbill_hooks::places::private_dir;
+use watchbill_platform::files::private_dir;
 use watchbill_protocol::model::{ModelAddress, ModelJob, ModelResult};
 
 /// The program.

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use watchbill_core::memory::ModelSettings;
 use watchbill_core::time::Timestamp;
-use watchbill_hooks::places::private_dir;
+use watchbill_platform::files::private_dir;
 use watchbill_protocol::model::ModelDay;
 
 use super::Spent;

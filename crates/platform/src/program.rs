@@ -5,37 +5,66 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use crate::call::{CallResult, ProgramCall};
-
-/// Time limit, so that a hanging terminal does not block the caller.
+/// Time limit, so that a hanging program does not block the caller.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Limit for output; more than any answer has. The rest is not read.
 const MAX_OUTPUT: u64 = 4 << 20;
 
-/// Runs a call.
-pub fn run(call: &ProgramCall) -> CallResult {
-    run_within(call, LIMIT)
+/// The result of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallResult {
+    /// It succeeded; this is its output.
+    Done(String),
+    /// It failed; this is its error output.
+    Failed(String),
+    /// There is no such program on the search path.
+    NotInstalled,
+    /// It did not end in time, and was killed.
+    TimedOut,
 }
 
-fn run_within(call: &ProgramCall, limit: Duration) -> CallResult {
-    let deadline = Instant::now() + limit;
-    let mut command = Command::new(&call.program);
-    command.args(&call.args).envs(call.env.iter().map(|(name, value)| (*name, value)));
-    for name in call.without {
-        command.env_remove(name);
+impl CallResult {
+    /// Its output, if it succeeded.
+    pub fn done(self) -> Option<String> {
+        match self {
+            Self::Done(out) => Some(out),
+            _ => None,
+        }
     }
-    command.stdin(if call.input.is_some() { Stdio::piped() } else { Stdio::null() });
+
+    /// Why the call to `program` did not succeed, as a part of a sentence.
+    pub fn failure_text(&self, program: &str) -> String {
+        match self {
+            Self::Done(_) => format!("{program} did it"),
+            Self::Failed(error_text) => match error_text.lines().find(|line| !line.trim().is_empty()) {
+                Some(line) => format!("{program} refused: {}", line.trim().trim_end_matches('.')),
+                None => format!("{program} refused"),
+            },
+            Self::NotInstalled => format!("the program {program} is not on the search path"),
+            Self::TimedOut => format!("{program} did not answer within two seconds"),
+        }
+    }
+}
+
+/// Runs a program with a text on its standard input.
+pub fn run(command: &mut Command, input: Option<&str>) -> CallResult {
+    run_within(command, input, LIMIT)
+}
+
+fn run_within(command: &mut Command, input: Option<&str>, limit: Duration) -> CallResult {
+    let deadline = Instant::now() + limit;
+    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     // A process group of its own, so that its children end with it.
     #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return CallResult::NotInstalled,
         Err(error) => return CallResult::Failed(error.to_string()),
     };
-    if let Some((mut pipe, text)) = child.stdin.take().zip(call.input.clone()) {
+    if let Some((mut pipe, text)) = child.stdin.take().zip(input.map(str::to_owned)) {
         // On a thread of its own: a program that does not read must not block the caller. Its exit code tells the rest.
         std::thread::spawn(move || pipe.write_all(text.as_bytes()));
     }
@@ -83,26 +112,26 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     /// Longer than a program that ends takes on any machine.
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    fn run(call: &ProgramCall) -> CallResult {
-        run_within(call, PATIENCE)
+    fn run(command: &mut Command, input: Option<&str>) -> CallResult {
+        run_within(command, input, PATIENCE)
     }
 
     fn sh(script: &str) -> CallResult {
-        run(&ProgramCall::new("sh", ["-c", script]))
+        run(Command::new("sh").args(["-c", script]), None)
     }
 
     #[test]
     fn output_errors_and_a_missing_program_are_distinguished() {
         assert_eq!(sh("echo yes; echo no >&2"), CallResult::Done("yes\n".into()));
         assert_eq!(sh("echo yes; echo no >&2; exit 3"), CallResult::Failed("no\n".into()));
-        assert_eq!(run(&ProgramCall::new("no-such-program-here", [])), CallResult::NotInstalled);
+        assert_eq!(run(&mut Command::new("no-such-program-here"), None), CallResult::NotInstalled);
     }
 
     #[test]
@@ -110,23 +139,22 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let note = folder.path().join("pid");
         let script = format!("sleep 600 & echo $! > {}; wait", note.display());
-        let call = ProgramCall::new("sh", ["-c", &script]);
         // On a busy machine the program may not have begun before its time is over.
         let pid = (1..6).find_map(|seconds| {
-            assert_eq!(run_within(&call, Duration::from_secs(2 * seconds)), CallResult::TimedOut);
+            let mut command = Command::new("sh");
+            let limit = Duration::from_secs(2 * seconds);
+            assert_eq!(run_within(command.args(["-c", &script]), None, limit), CallResult::TimedOut);
             std::fs::read_to_string(&note).ok().filter(|pid| pid.ends_with('\n'))
         });
         let pid = pid.expect("it had begun");
-        let look = || {
-            let stat = std::fs::read(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-            crate::process::parse_stat(0, &stat)
-        };
+        let pid = pid.trim().parse().expect("an id");
+        let runs = || crate::process::look(pid).is_some_and(|process| !process.has_ended);
         // It was killed, but is not reaped: on a busy machine its end takes a moment, and without the kill ten minutes.
         let end = Instant::now() + PATIENCE;
-        while look().is_some() && Instant::now() < end {
+        while runs() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert_eq!(look(), None);
+        assert!(!runs());
     }
 
     #[test]
@@ -137,19 +165,8 @@ mod tests {
     #[test]
     fn a_text_goes_to_the_standard_input_as_it_is() {
         let text = "-x\n\u{1b}[200~;".repeat(20_000);
-        assert_eq!(run(&ProgramCall::new("cat", []).input(&text)), CallResult::Done(text.clone()));
-        assert_eq!(
-            run(&ProgramCall::new("true", []).input(&text)),
-            CallResult::Done(String::new()),
-            "it reads nothing"
-        );
-    }
-
-    #[test]
-    fn variables_are_set_and_taken_away() {
-        let mut call =
-            ProgramCall::new("sh", ["-c", "echo $KITTY_WINDOW_ID$PATH"]).env("KITTY_WINDOW_ID", "3");
-        call.without = &["PATH"];
-        assert!(matches!(run(&call), CallResult::Done(out) if out.starts_with('3')));
+        assert_eq!(run(&mut Command::new("cat"), Some(&text)), CallResult::Done(text.clone()));
+        let reads_nothing = run(&mut Command::new("true"), Some(&text));
+        assert_eq!(reads_nothing, CallResult::Done(String::new()));
     }
 }

@@ -8,6 +8,10 @@ use interprocess::ConnectWaitMode;
 use interprocess::local_socket::prelude::*;
 use interprocess::local_socket::{ConnectOptions, GenericFilePath, Listener, ListenerOptions, Name, Stream};
 
+/// The longest path that fits a socket's address on every system, without its closing zero.
+#[cfg(unix)]
+const PATH_LIMIT: usize = 103;
+
 /// Longest wait for a connection.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -34,7 +38,7 @@ impl Address {
     /// When the folder belongs to another user, or the socket cannot be made.
     pub fn listen(&self) -> io::Result<(Listener, SocketIdentity)> {
         if let Some(folder) = self.path.parent() {
-            watchbill_hooks::places::private_dir(folder)?;
+            crate::files::private_dir(folder)?;
         }
         match std::fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -86,15 +90,12 @@ impl Address {
 
     #[cfg(unix)]
     fn with_name<T>(&self, act: impl FnOnce(Name<'_>) -> io::Result<T>) -> io::Result<T> {
-        watchbill_hooks::receiver_socket::with_short_path(&self.path, |path| {
-            act(path.to_fs_name::<GenericFilePath>()?)
-        })
+        with_short_path(&self.path, |path| act(path.to_fs_name::<GenericFilePath>()?))
     }
 
     #[cfg(windows)]
     fn with_name<T>(&self, act: impl FnOnce(Name<'_>) -> io::Result<T>) -> io::Result<T> {
-        use watchbill_core::ids::stable_hash;
-        let hash = stable_hash(self.path.as_os_str().as_encoded_bytes());
+        let hash = watchbill_core::ids::stable_hash(self.path.as_os_str().as_encoded_bytes());
         act(format!(r"\\.\pipe\watchbill-{hash:016x}").to_fs_name::<GenericFilePath>()?)
     }
 }
@@ -111,4 +112,32 @@ pub fn is_ours(stream: &Stream) -> bool {
 #[cfg(windows)]
 pub fn is_ours(_stream: &Stream) -> bool {
     true
+}
+
+/// The process at the other end; `None` if the system does not tell.
+pub fn peer(stream: &Stream) -> Option<u32> {
+    stream.peer_creds().ok().and_then(|peer| u32::try_from(peer.pid()?).ok())
+}
+
+/// Calls `act` with a path that fits a socket's address. It names a long path through its open folder.
+///
+/// # Errors
+/// The errors of `act`. Also when the folder cannot be opened, and outside Linux when the path is too long.
+#[cfg(unix)]
+pub fn with_short_path<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    use rustix::fs::OFlags;
+    if path.as_os_str().len() <= PATH_LIMIT {
+        return act(path);
+    }
+    if !cfg!(target_os = "linux") {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the path of the data folder is too long for a socket",
+        ));
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return act(path) };
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+    let folder = rustix::fs::open(folder, flags, rustix::fs::Mode::empty())?;
+    let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
+    act(&Path::new("/proc/self/fd").join(number.to_string()).join(name))
 }
