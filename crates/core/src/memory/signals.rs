@@ -12,7 +12,7 @@ pub(super) use finding::FindingParts;
 use finding::join;
 pub use finding::{Signal, memory_id};
 pub use session_rows::{PlanRow, SessionRows};
-pub(super) use session_rows::{command_of, is_edit};
+pub(super) use session_rows::{command_of, is_edit, is_to_do};
 pub(super) use turns::Turns;
 
 /// All findings of one session, sorted by id. The same rows give the same findings.

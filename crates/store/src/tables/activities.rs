@@ -224,7 +224,7 @@ impl Store {
     }
 
     /// The newest activities of a session, at most so many, in order of their times. They lack their inputs, which are most
-    /// of their bytes.
+    /// of their bytes. Only to-dos have them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -237,7 +237,11 @@ impl Store {
             sql.prepare_cached(&format!(
                 "SELECT {} FROM activities WHERE session = ?1
                  ORDER BY at DESC, file DESC, byte DESC, call DESC LIMIT ?2",
-                COLUMNS.replacen("input", "NULL", 1)
+                COLUMNS.replacen(
+                    "input",
+                    "iif(tool IN ('TodoWrite', 'TaskCreate', 'TaskUpdate'), input, NULL)",
+                    1
+                )
             ))?
             .query_map((session, most), read)?
             .collect()
