@@ -65,11 +65,11 @@ fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
 }
 
 impl Store {
-    /// Checks the pages of all tables, for `patience` at most, because a status report should not read gigabytes.
+    /// Checks the pages of all tables and then the full-text index, for `patience` at most, because a status report should not read gigabytes.
     /// Returns whether it checked all of them. Damage is noted for the next start.
     ///
     /// # Errors
-    /// When a page is damaged, or the database cannot be read.
+    /// When a page or the index is damaged, or the database cannot be read.
     pub fn check_pages(&self, patience: Duration) -> Result<bool, StoreError> {
         // A first index writes without the log, so it would have to wait for this reader.
         if DamageNote::of(self.path()).is_for_later_boots() {
@@ -83,11 +83,17 @@ impl Store {
             }
         });
         let looked = first_bad_page(&self.sql);
+        let index = if let Ok(None) = looked { index_is_whole(&self.sql) } else { Ok(true) };
         drop(ended);
         let is_cut =
             |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted);
         let whole = match looked {
-            Ok(None) => Ok(true),
+            Ok(None) if matches!(index, Ok(true)) => Ok(true),
+            Ok(None) if index.as_ref().is_err_and(is_cut) => Ok(false),
+            Ok(None) => {
+                DamageNote::of(self.path()).raise();
+                Err(StoreError::IndexDamaged { path: self.path().to_owned() })
+            }
             Ok(Some(detail)) => {
                 DamageNote::of(self.path()).raise();
                 Err(StoreError::Damaged { path: self.path().to_owned(), detail })
@@ -115,6 +121,11 @@ fn first_bad_page(sql: &Connection) -> rusqlite::Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// Whether the full-text index is whole, as FTS5 checks it for a reader. An index that cannot even be opened is an error.
+fn index_is_whole(sql: &Connection) -> rusqlite::Result<bool> {
+    sql.query_row("PRAGMA integrity_check(texts_fts)", [], |row| Ok(row.get_ref(0)?.as_str()? == "ok"))
 }
 
 /// The result of SQLite's check of a table.

@@ -41,6 +41,7 @@ const VERSIONS: &[&[&str]] = &[
     &[memories::V9],
     &[model_jobs::V10],
     &[activities::V11],
+    &[sessions::V12, memories::V12],
 ];
 
 /// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.

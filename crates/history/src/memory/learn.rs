@@ -2,7 +2,7 @@
 
 use watchbill_core::history::HistorySettings;
 use watchbill_core::memory::model::queue::turns_to_ask;
-use watchbill_core::memory::{MemorySettings, PlanRow, SessionRows, signals};
+use watchbill_core::memory::{MemorySettings, PlanRow, SessionRows, open_ends, signals};
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::sender::HTTP_ID;
 use watchbill_store::{SessionKey, Store, StoreError};
@@ -52,6 +52,7 @@ pub fn learn_one(
     }
     let mut step = store.step()?;
     step.put_evidence(session, &place, &found)?;
+    step.put_open_ends(session, &open_ends(&rows))?;
     turns.iter().try_for_each(|(batch, ended_at)| step.queue_model_job(session, batch, *ended_at))?;
     step.commit()?;
     Ok(true)

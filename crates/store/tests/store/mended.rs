@@ -2,11 +2,12 @@
 //! single byte.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use rusqlite::functions::FunctionFlags;
 use watchbill_store::search::Query;
-use watchbill_store::{DatabaseState, StoreError};
+use watchbill_store::{DatabaseState, OpenMode, Store, StoreError};
 
 use crate::damage::{filled, use_store};
 use crate::rig::{Rig, prompt, session};
@@ -102,10 +103,33 @@ fn a_broken_index_is_noticed_and_made_anew() {
     let error = store.search(&Query::new("commonWord", 5)).unwrap_err();
     assert!(matches!(error, StoreError::IndexDamaged { .. }), "{error}");
     assert!(!store.index_is_sound().unwrap());
+    let checked = store.check_pages(Duration::from_secs(60));
+    assert!(matches!(checked, Err(StoreError::IndexDamaged { .. })), "{checked:?}");
     drop(store);
     let store = rig.open();
     assert_eq!(store.origin(), &DatabaseState::Current, "everything else is whole");
     assert_eq!(store.search(&Query::new("commonWord", 500)).unwrap().hits.len(), 300);
+}
+
+#[test]
+fn a_check_by_a_reader_tells_of_a_broken_index_and_the_next_start_mends_it() {
+    for harm in [
+        "UPDATE texts_fts_data SET block = zeroblob(length(block)) WHERE id > 100",
+        "DELETE FROM texts_fts_data WHERE id > 100",
+        "DELETE FROM texts_fts_data",
+        "DELETE FROM texts_fts_config",
+    ] {
+        let rig = Rig::new();
+        let path = filled(&rig);
+        let checked =
+            || Store::open(rig.folder.path(), OpenMode::Read).unwrap().check_pages(Duration::from_secs(60));
+        assert!(matches!(checked(), Ok(true)), "{harm}");
+        rusqlite::Connection::open(&path).unwrap().execute(harm, []).unwrap();
+        let told = checked();
+        assert!(matches!(told, Err(StoreError::IndexDamaged { .. })), "{harm}: {told:?}");
+        assert_eq!(rig.open().search(&Query::new("commonWord", 500)).unwrap().hits.len(), 300, "{harm}");
+        assert!(matches!(checked(), Ok(true)), "{harm}: it was made anew");
+    }
 }
 
 #[test]
