@@ -1,5 +1,6 @@
 //! What the files of agents are. Each agent's `layout.rs` knows them by their paths.
 
+#[cfg(unix)]
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
