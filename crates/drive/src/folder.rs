@@ -151,10 +151,16 @@ impl Folder {
     pub fn remove(&self) -> io::Result<()> {
         let transcript = self.transcript();
         for folder in transcript.parent().into_iter().chain([self.path()]) {
-            match fs::remove_dir_all(folder) {
-                // Another program may remove it at the same time.
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
+            let mut tries = 1..4;
+            loop {
+                match fs::remove_dir_all(folder) {
+                    // Another program has put its mark there meanwhile.
+                    Err(error)
+                        if error.kind() == io::ErrorKind::DirectoryNotEmpty && tries.next().is_some() => {}
+                    // Another program may remove it at the same time.
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => break,
+                }
             }
         }
         Ok(())
@@ -250,4 +256,30 @@ fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = open_private(OpenOptions::new().write(true).create(true).truncate(true), path)?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a folder that cannot be made is a failure")]
+
+    use super::*;
+
+    #[test]
+    fn a_mark_that_comes_while_the_folder_is_removed_goes_too() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = Folder::at(&data.path().join("own/a"));
+        for round in 0..2_000 {
+            fs::create_dir_all(folder.path()).unwrap();
+            (0..4).for_each(|n| fs::write(folder.path().join(n.to_string()), "").unwrap());
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    // The mark comes at another moment of the removal in each round.
+                    (0..round % 200 * 10).for_each(|_| std::hint::spin_loop());
+                    folder.set_unwanted(true)
+                });
+                folder.remove().unwrap();
+            });
+            assert!(!folder.path().exists());
+        }
+    }
 }

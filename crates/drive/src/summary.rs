@@ -67,7 +67,10 @@ impl OwnSummary {
             return Ok(kept.summary);
         }
         let summary = Self::of_log(folder, spec)?;
-        if let Err(error) = summary.keep(folder, log_bytes) {
+        // A folder that is being removed gets no new file.
+        if folder.spec_file().exists()
+            && let Err(error) = summary.keep(folder, log_bytes)
+        {
             tracing::debug!(%error, folder = %folder.path().display(), "the summary of a session is not kept");
         }
         Ok(summary)

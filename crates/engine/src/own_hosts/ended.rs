@@ -50,21 +50,31 @@ pub(super) fn gone(last_at: Option<Timestamp>) -> HostState {
 
 /// The sessions that must not be kept once they have ended.
 pub(crate) struct ExcludedSessions {
-    forgotten: BTreeSet<String>,
+    /// `None` if the list cannot be read: then nothing is removed for it, and no mark is taken back.
+    forgotten: Option<BTreeSet<String>>,
     exclude: Exclude,
 }
 
 impl ExcludedSessions {
-    /// Reads the list of the forgotten sessions. If it cannot be read, nothing is removed for it.
+    /// Reads the list of the forgotten sessions.
     pub fn read(data_dir: &Path, exclude: &Exclude) -> Self {
-        let forgotten = watchbill_store::forgotten_sessions(data_dir).unwrap_or_default();
+        let forgotten = watchbill_store::forgotten_sessions(data_dir)
+            .inspect_err(|error| tracing::warn!(%error, "the list of the forgotten sessions cannot be read"))
+            .ok();
         Self { forgotten, exclude: exclude.clone() }
     }
 
     /// Whether a session is forgotten or excluded.
     fn names(&self, sessions: &BTreeSet<String>, folder: &Folder) -> bool {
         let excluded = || folder.spec().is_ok_and(|spec| self.exclude.excludes(&spec.cwd));
-        !self.forgotten.is_disjoint(sessions) || excluded()
+        self.forgotten.as_ref().is_some_and(|forgotten| !forgotten.is_disjoint(sessions)) || excluded()
+    }
+
+    fn mark(&self, sessions: &BTreeSet<String>, folder: &Folder) {
+        let unwanted = self.names(sessions, folder);
+        if unwanted || self.forgotten.is_some() {
+            set_unwanted(folder, unwanted);
+        }
     }
 
     /// Tells the host of a session that is forgotten or excluded to remove the folder at its end. Takes that back if the session is
@@ -72,7 +82,7 @@ impl ExcludedSessions {
     pub(super) fn marks(&self, folder: &Folder, spec: &OwnSpec) {
         if folder.is_unwanted() || self.names(&OwnSummary::new(spec).sessions, folder) {
             let sessions = summary(folder, spec, HostState::Runs).sessions;
-            set_unwanted(folder, self.names(&sessions, folder));
+            self.mark(&sessions, folder);
         }
     }
 
@@ -99,7 +109,7 @@ pub(crate) fn remove_unwanted(data_dir: &Path, exclude: &Exclude) {
         if has_ended {
             unwanted.removes(&sessions, &found.folder);
         } else {
-            set_unwanted(&found.folder, unwanted.names(&sessions, &found.folder));
+            unwanted.mark(&sessions, &found.folder);
         }
     }
 }
@@ -130,4 +140,32 @@ pub(crate) fn all(data_dir: &Path) -> Vec<(String, OwnSummary)> {
         Some((found.spec.session, summary))
     };
     Folder::all(data_dir).into_iter().filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a folder that cannot be made is a failure")]
+
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_mark_stays_while_the_list_of_the_forgotten_cannot_be_read() {
+        let data = tempfile::tempdir().unwrap();
+        let path = data.path().join("own/a");
+        fs::create_dir_all(&path).unwrap();
+        let folder = Folder::at(&path);
+        folder.set_unwanted(true).unwrap();
+        let look = || {
+            ExcludedSessions::read(data.path(), &Exclude::default()).mark(&["a".to_owned()].into(), &folder)
+        };
+        let list = data.path().join("watchbill.db.forgotten");
+        fs::create_dir(&list).unwrap();
+        look();
+        assert!(folder.is_unwanted());
+        fs::remove_dir(&list).unwrap();
+        look();
+        assert!(!folder.is_unwanted(), "the list names it no more");
+    }
 }
