@@ -81,13 +81,14 @@ pub fn answer_by_host(
     if let Err(error) = send(&host, &format!("answer-{}-{}", call.request_id, now.as_millis()), &command) {
         let (session, why) = (answer.session.clone(), error.to_string());
         engine.requests().drop_answer(&answer.request);
-        if matches!(error, HostError::Refused(_)) {
+        // Other errors of the host say that the request is over, or that it cannot take the answer now.
+        if matches!(&error, HostError::Refused(told) if told.code == ErrorCode::Refused) {
             let what = "answer";
             engine.requests().note_refused(&RefusedCaller { session, what, surface: answer.surface, why });
         }
         persist.save(&mut engine, SystemClock.now());
-        return Err(match error {
-            HostError::Refused(_) => none(ErrorCode::Refused, &error.to_string()),
+        return Err(match &error {
+            HostError::Refused(told) => none(told.code, &error.to_string()),
             // It is unknown whether the host took it.
             _ => ApiError::new(ErrorCode::NotReady, error.to_string()),
         });
