@@ -143,16 +143,17 @@ fn learn_turn(
     let before = if turn == *newest { seen.before } else { seen.after };
     let mut after = before.clone();
     let found = follow(&mut after, place.project, &rows, seen.is_over_http);
-    let now: BTreeSet<u64> = found.iter().map(|signal| signal.id).collect();
+    let mut by_id: BTreeMap<u64, Vec<Signal>> = BTreeMap::new();
+    found.into_iter().for_each(|signal| by_id.entry(signal.id).or_default().push(signal));
     let mut next = BTreeMap::new();
     let mut changes = Vec::new();
-    for id in now.iter().chain(shown.keys()).copied().collect::<BTreeSet<u64>>() {
+    for id in by_id.keys().chain(shown.keys()).copied().collect::<BTreeSet<u64>>() {
         let stored = store.signal(session, id)?;
         let earlier = shown.get(&id).unwrap_or(&stored).clone();
-        let here = found.iter().filter(|signal| signal.id == id).cloned();
-        let joined = join(earlier.iter().cloned().chain(here).collect()).pop();
+        let here = by_id.get(&id).into_iter().flatten();
+        let joined = join(earlier.iter().chain(here).cloned().collect()).pop();
         changes.push((stored, joined));
-        if now.contains(&id) {
+        if by_id.contains_key(&id) {
             next.insert(id, earlier);
         }
     }
@@ -174,8 +175,8 @@ fn learn_session(store: &Store, session: SessionKey, place: &ProjectPlace) -> Re
     let of_newest = follow(&mut after, place.project, &rows, is_over_http);
     let newest = ended.and_then(|_| rows.batches.first()).map(TurnPlace::of);
     rows.batches.splice(..0, earlier);
-    let shown = |signal: &Signal| (signal.id, found.iter().find(|known| known.id == signal.id).cloned());
-    let shown = of_newest.iter().map(shown).collect();
+    let known: BTreeMap<u64, &Signal> = found.iter().map(|signal| (signal.id, signal)).collect();
+    let shown = of_newest.iter().map(|signal| (signal.id, known.get(&signal.id).copied().cloned())).collect();
     found.extend(of_newest);
     let seen = Seen { version: RuleState::VERSION, is_over_http, newest, before, after, shown };
     Ok(Learned { rows, evidence: FoundEvidence::All(join(found)), seen })

@@ -174,7 +174,10 @@ impl WriteTransaction<'_> {
         for call in &mentions.calls {
             removed.activities += 1;
             self.run("DELETE FROM activities WHERE session = ?1 AND call = ?2", (call.session, &call.call))?;
-            let Some(file) = call.file else { continue };
+            let Some(file) = call.file else {
+                self.drop_memories_of_session(call.session)?;
+                continue;
+            };
             for byte in call.bytes.into_iter().flatten() {
                 removed.texts += self.run(
                     "DELETE FROM texts WHERE file = ?1 AND byte = ?2 AND role IN ('tool_input', 'tool_result')",

@@ -170,16 +170,16 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
-    /// Assigns a call to a batch, if it has none. This equals merging the two, for a fifth of the work.
+    /// Assigns a call to a batch, if it has none. This equals merging the two, for a fifth of the work. The rules see that turn again.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn adopt_activity(&mut self, session: SessionKey, call: &str, batch: &str) -> Result<(), StoreError> {
-        self.run(
+        let changed = self.run(
             "UPDATE activities SET batch = ?3 WHERE session = ?1 AND call = ?2 AND batch IS NULL",
             (session, call, batch),
         )?;
-        Ok(())
+        if changed > 0 { self.note_memory_due(session, Some(batch)) } else { Ok(()) }
     }
 
     fn write_activity(

@@ -259,6 +259,11 @@ impl WriteTransaction<'_> {
     /// Rows of the file's session are removed: so are its evidence and its told lines. The rules see the session again.
     pub(crate) fn drop_memories_of(&mut self, file: FileKey) -> Result<(), StoreError> {
         let session: SessionKey = self.one("SELECT session FROM files WHERE id = ?1", [file])?;
+        self.drop_memories_of_session(session)
+    }
+
+    /// The same for a session. The rules look at all of it again.
+    pub(crate) fn drop_memories_of_session(&mut self, session: SessionKey) -> Result<(), StoreError> {
         self.drop_evidence(session)?;
         self.run("DELETE FROM said WHERE source = ?1", [session])?;
         self.run("UPDATE memory_sessions SET rules = NULL WHERE session = ?1", [session])?;

@@ -150,24 +150,33 @@ fn an_ended_turn_makes_its_session_due_and_a_running_one_does_not() {
     assert_eq!(store.memory_due(9).unwrap(), [(key, Some("b".into()))]);
     shows(&mut store, "one", &[]);
     assert_eq!(store.memory_due(9).unwrap(), []);
+    // A call that had no turn is found to be of this one.
+    let mut step = store.step().unwrap();
+    step.merge_activity(key, None, &Activity::new("c".into())).unwrap();
+    step.adopt_activity(key, "c", "b").unwrap();
+    step.commit().unwrap();
+    assert_eq!(store.memory_due(9).unwrap(), [(key, Some("b".into()))]);
 }
 
 #[test]
 fn excluding_a_path_removes_what_was_learned_in_the_session_that_names_it() {
-    let rig = Rig::new();
-    let mut store = rig.open();
-    let mut step = store.step().unwrap();
-    let (key, file) = session(&mut step, "one");
-    let mut call = Activity::new("c".into());
-    (call.tool, call.file) = (Some("Read".into()), Some("/srv/secret/a.rs".into()));
-    step.merge_activity(key, Some(file), &call).unwrap();
-    step.commit().unwrap();
-    shows(&mut store, "one", &[finding(1, "hiddensecret words")]);
-    let rules = Exclude::new(["/srv/secret".to_owned()]);
-    let selection = store.select_excluded(&rules, Default::default(), Vec::new()).unwrap();
-    store.remove(&selection, NOW, &mut |_| ()).unwrap();
-    assert_eq!((texts(&store), store.memory_due(9).unwrap()), (Vec::new(), vec![(key, None)]));
-    assert!(!in_bytes(&rig, "hiddensecret"));
+    // Hooks alone tell of a call that no file names.
+    for is_of_file in [true, false] {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "one");
+        let mut call = Activity::new("c".into());
+        (call.tool, call.file) = (Some("Read".into()), Some("/srv/secret/a.rs".into()));
+        step.merge_activity(key, is_of_file.then_some(file), &call).unwrap();
+        step.commit().unwrap();
+        shows(&mut store, "one", &[finding(1, "hiddensecret words")]);
+        let rules = Exclude::new(["/srv/secret".to_owned()]);
+        let selection = store.select_excluded(&rules, Default::default(), Vec::new()).unwrap();
+        store.remove(&selection, NOW, &mut |_| ()).unwrap();
+        assert_eq!((texts(&store), store.memory_due(9).unwrap()), (Vec::new(), vec![(key, None)]));
+        assert!(!in_bytes(&rig, "hiddensecret"));
+    }
 }
 
 #[test]
