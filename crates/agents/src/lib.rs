@@ -1,7 +1,7 @@
 //! What each coding agent is, in a folder of its own: the layout of its files, its registry, its processes, its requests, and
 //! how it is started and driven.
 //!
-//! [`traits`] says in data what an agent is. All code here is pure: bytes, paths and facts come in as values. Other crates read
+//! [`traits()`] says in data what an agent is. All code here is pure: bytes, paths and facts come in as values. Other crates read
 //! and write files, and ask this one what they mean.
 
 #![forbid(unsafe_code)]
