@@ -18,9 +18,10 @@ pub const SESSION: &str = "cccccccc-0000-4000-8000-000000000003";
 
 /// A home whose settings let scripts answer, with a running `watchbill serve`.
 pub struct Desk {
-    pub home: Home,
     pub client: Client,
     pub serve: Option<Serve>,
+    /// It goes last: a program that still runs would write into the folder that is being removed.
+    pub home: Home,
 }
 
 /// A client: a process that runs, and its registry file. It is a shell, which starts the hook processes.
@@ -126,8 +127,7 @@ impl Desk {
 
     pub fn with_settings(settings: &str) -> Self {
         people::begin();
-        let folder = tempfile::tempdir().unwrap().keep();
-        let home = Home::with(folder.join("data"), settings);
+        let home = Home::empty().configured(settings);
         let client = Client::start(&home, SESSION);
         let serve = Some(Serve::of(&home));
         Self { home, client, serve }

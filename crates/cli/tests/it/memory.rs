@@ -42,14 +42,16 @@ pub fn turn(home: &Home, session: &str, prompt: &str, n: usize) {
     ];
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     append(&home.claude(), Path::new(&format!("projects/-work/{session}.jsonl")), &text);
+    // The next turn is a later one.
+    let written = now();
+    while now() == written {}
 }
 
 const RULE: &str = "No, log lines are always in UTC, never in local time";
 
 /// A home in which the user corrected the agent.
 fn corrected(config: &str) -> Home {
-    let folder = tempfile::tempdir().unwrap().keep();
-    let home = Home::with(folder.join("data"), config);
+    let home = Home::empty().configured(config);
     turn(&home, SESSION, "make the log nicer", 0);
     turn(&home, SESSION, RULE, 1);
     turn(&home, SESSION, "remember: the proxy holds port 8080", 2);

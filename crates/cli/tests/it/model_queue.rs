@@ -21,7 +21,7 @@ fn model_at(base: &str) -> String {
 
 /// A home without sessions, and with this configuration.
 fn home_with(config: &str) -> Home {
-    let home = Home::with(tempfile::tempdir().unwrap().keep().join("data"), config);
+    let home = Home::empty().configured(config);
     work(&home);
     home
 }

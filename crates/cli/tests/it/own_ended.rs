@@ -1,4 +1,4 @@
-//! Sessions of your own that have ended: their rows come from the summary beside the log, and from the log where there is none.
+//! Sessions of your own that have ended: the summary beside the log gives their rows. A log without a summary is read itself.
 
 use std::path::PathBuf;
 

@@ -17,8 +17,9 @@ const SESSION: &str = "dddddddd-0000-4000-8000-000000000004";
 
 /// A home with a running `watchbill serve`, and a private tmux server whose pane runs the stand-in.
 struct Room {
-    home: Home,
     _serve: Serve,
+    /// It goes last: a program that still runs would write into the folder that is being removed.
+    home: Home,
 }
 
 impl Room {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::forget::until;
 use crate::history::found;
 use crate::home::Home;
 use crate::service::Service;
@@ -137,6 +138,12 @@ fn until_at_rest(pid: u32) -> Duration {
     }
 }
 
+/// Waits until a process has worked for longer than any short request takes.
+fn until_it_works(pid: u32) {
+    let before = processor_time(pid);
+    until("the search to begin", || processor_time(pid) - before > Duration::from_millis(100));
+}
+
 #[test]
 fn a_search_ends_with_its_client_and_blocks_no_other() {
     let service = with_many_words();
@@ -151,7 +158,7 @@ fn a_search_ends_with_its_client_and_blocks_no_other() {
     let whole = processor_time(service.pid()) - begun;
     assert!(whole > Duration::from_secs(1), "the search is too fast for this test: {whole:?}");
     let mut slow = spawn();
-    std::thread::sleep(Duration::from_millis(200));
+    until_it_works(service.pid());
     assert_eq!(found(&service.home, &["unheard-of"]), [] as [&str; 0]);
     assert_eq!(service.get("/api/search?q=unheard-of").status, 200);
     assert!(slow.try_wait().unwrap().is_none(), "two other searches were answered before the slow one");
@@ -162,7 +169,7 @@ fn a_search_ends_with_its_client_and_blocks_no_other() {
     let mut stream = TcpStream::connect(service.address).unwrap();
     let path = format!("/api/search?q={}", SLOW.replace(' ', "%20"));
     write!(stream, "GET {path} HTTP/1.1\r\n{}\r\n{}\r\n\r\n", service.host(), service.bearer()).unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    until_it_works(service.pid());
     drop(stream);
     let rest = until_at_rest(service.pid());
     assert!(rest < whole / 2, "{rest:?} after its client hung up, of {whole:?}");

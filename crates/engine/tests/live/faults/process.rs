@@ -84,6 +84,13 @@ pub fn with_mounts(test: &str) -> Option<PathBuf> {
     rerun_in_child(test, &["unshare", "--user", "--map-root-user", "--mount"], &script)
 }
 
+/// Where the processes of other tests are not seen. The shell stays, and collects orphans.
+#[allow(dead_code, reason = "not each test program uses it")]
+pub fn alone(test: &str) -> Option<PathBuf> {
+    let shell = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"];
+    rerun_in_child(test, &shell, r#""$0" "$@"; exit $?"#)
+}
+
 /// Ignores the signal that ends a process whose files may not grow: the process gets the error instead. Needs no
 /// rights.
 pub fn without_the_signal_of_limits(test: &str) -> Option<PathBuf> {
