@@ -14,7 +14,7 @@ pub type ExitFd = std::convert::Infallible;
 pub struct Process {
     /// Its id. The system gives it to another process later.
     pub pid: u32,
-    /// The id of its parent; 0 if there is none.
+    /// The id of its parent; 0 for a process without a parent.
     pub parent: u32,
     /// The program's short name.
     pub name: String,

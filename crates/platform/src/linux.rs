@@ -20,7 +20,7 @@ fn read(pid: u32, name: &str) -> Option<Vec<u8>> {
     fs::read(format!("/proc/{pid}/{name}")).ok()
 }
 
-/// A process; `None` if there is none, if it is hidden, or if the system does not tell.
+/// What the system tells of a process. `None` for a process that has ended or is hidden.
 pub fn look(pid: u32) -> Option<Process> {
     parse_stat(pid, &read(pid, "stat")?)
 }

@@ -9,7 +9,7 @@ pub use crate::unknown::*;
 #[cfg(not(target_os = "linux"))]
 pub(crate) const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
 
-/// A process; `None` if there is none.
+/// What the system tells of a process. `None` for a process that has ended.
 #[cfg(not(target_os = "linux"))]
 pub fn look(pid: u32) -> Option<Process> {
     let mut ps = std::process::Command::new("ps");

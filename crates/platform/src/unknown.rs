@@ -41,7 +41,7 @@ pub fn environment(_pid: u32) -> Option<Environment> {
     None
 }
 
-/// There are none.
+/// Control groups are of Linux alone.
 pub fn control_group(_pid: u32) -> Option<Arc<str>> {
     None
 }
@@ -61,7 +61,7 @@ pub fn holds_lock(_pid: u32, _file: &Path) -> bool {
     true
 }
 
-/// There are none.
+/// Unknown: the caller looks at the process from time to time.
 pub fn exit_fd(_pid: u32) -> Option<ExitFd> {
     None
 }

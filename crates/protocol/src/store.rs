@@ -152,7 +152,7 @@ pub struct StoreHealth {
     pub sessions: u64,
     /// Searchable texts.
     pub texts: u64,
-    /// Bytes at the ends of long texts that are not stored, so that no search finds them. Absent if there are none.
+    /// Bytes at the ends of long texts that are not stored, so that no search finds them. Absent where every text is stored whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_bytes: Option<u64>,
     /// Transcript files that have not been read to their end.

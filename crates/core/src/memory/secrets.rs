@@ -344,7 +344,7 @@ mod tests {
             "mot de passe : hunter2",
             "whsec_abcdefghijklmnopqrstuvwx012345",
             "ya29.a0AfH6SMBx1234567890abcdef",
-            "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+            "https://hooks.slack.com/services/T00000000/B00000000/abcdefghijklmnopqrstuvwx",
             "https://discord.com/api/webhooks/123456789/abcdefgh",
             "the bot is 123456789:AAF0abcdefghijklmnopqrstuvwxyz01234",
         ] {

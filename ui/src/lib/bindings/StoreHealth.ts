@@ -35,7 +35,7 @@ sessions: number,
  */
 texts: number, 
 /**
- * Bytes at the ends of long texts that are not stored, so that no search finds them. Absent if there are none.
+ * Bytes at the ends of long texts that are not stored, so that no search finds them. Absent where every text is stored whole.
  */
 cutBytes?: number, 
 /**

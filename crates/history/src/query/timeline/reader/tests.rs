@@ -50,7 +50,7 @@ struct Told {
     pause: i64,
     /// Seconds between its own records.
     steps: Vec<i64>,
-    /// A compaction stands behind so many of its records; with 8 or more, there is none.
+    /// A compaction stands behind so many of its records. With 8 or more, the session has no compaction.
     compacted: usize,
 }
 
