@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use watchbill_core::history::rows::PlanEventKind;
 use watchbill_core::memory::likeness::words;
 use watchbill_core::memory::signals::Signal;
 use watchbill_core::memory::{Edit, EditKind, MemoryKind};
@@ -117,18 +118,14 @@ impl WriteTransaction<'_> {
         .map(drop)
     }
 
-    /// A plan was approved in a turn. If another turn wrote a version of it, the rules must see the session again.
-    pub(super) fn note_approved_plan(
-        &mut self,
-        session: SessionKey,
-        plan: &str,
-        batch: Option<&str>,
-    ) -> Result<(), StoreError> {
-        let elsewhere: bool = self.one(
-            "SELECT EXISTS (SELECT 1 FROM plans WHERE session = ?1 AND plan = ?2 AND batch IS NOT ?3)",
-            (session, plan, batch),
+    /// Something was stored of a plan. If the plan is approved, the rules must see the session again: its text, its approval and its
+    /// turn come in any order.
+    pub(super) fn note_plan(&mut self, session: SessionKey, plan: &str) -> Result<(), StoreError> {
+        let approved: bool = self.one(
+            "SELECT EXISTS (SELECT 1 FROM plan_words WHERE session = ?1 AND plan = ?2 AND word = ?3)",
+            (session, plan, PlanEventKind::Approved.word()),
         )?;
-        if elsewhere { self.note_memory_due(session, None) } else { Ok(()) }
+        if approved { self.note_memory_due(session, None) } else { Ok(()) }
     }
 
     /// The session is due no longer.

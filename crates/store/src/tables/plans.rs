@@ -109,11 +109,7 @@ impl WriteTransaction<'_> {
                 file
             ],
         )?;
-        if version.word == PlanEventKind::Approved {
-            // The rules look at a plan with the turn that wrote it, which may have ended before.
-            self.note_approved_plan(session, &version.plan, version.batch.as_deref())?;
-        }
-        Ok(())
+        self.note_plan(session, &version.plan)
     }
 
     /// Stores that a prompt carries out a plan.

@@ -301,3 +301,16 @@ fn a_session_that_a_program_joins_becomes_a_proposal_as_a_whole() {
     house.learn();
     assert!(house.shown().0.iter().all(|one| one.suspect), "and stays one");
 }
+
+#[test]
+fn a_plan_whose_text_comes_after_its_approval_is_found() {
+    let plan = |word| Change::Plan("# Cache\nRedis beside it", word);
+    let mut house = House::new();
+    house.change(&Change::Turn("mend the log", BatchStatus::Completed, Vec::new()));
+    house.change(&plan(PlanEventKind::Approved));
+    house.learn();
+    assert_eq!(house.shown().0, []);
+    house.change(&plan(PlanEventKind::Proposed));
+    house.learn();
+    assert_eq!(house.shown().0[0].text, "Plan agreed: Cache: Redis beside it");
+}
