@@ -287,6 +287,10 @@ impl Handle {
         // Read the store here: the loop must not wait for a disk.
         let settings = self.settings();
         let mut doctor = Doctor { store: query::health(&settings, &*self.fs), ..doctor };
+        if doctor.store.as_ref().is_some_and(|store| store.trouble.is_some()) {
+            // The index may be the trouble. The history looks, and makes it anew.
+            let _ = self.inbox.send(Message::IndexDamaged);
+        }
         if let Some(hooks) = &mut doctor.hooks {
             hooks.settings = self.hooks()?;
         }

@@ -214,6 +214,11 @@ impl WriteTransaction<'_> {
     }
 }
 
+/// The columns without the inputs, which are most of their bytes. Only to-dos have them.
+fn short_columns() -> String {
+    COLUMNS.replacen("input", "iif(tool IN ('TodoWrite', 'TaskCreate', 'TaskUpdate'), input, NULL)", 1)
+}
+
 impl Store {
     /// The activities of a session in order of their times.
     ///
@@ -230,7 +235,7 @@ impl Store {
     }
 
     /// The newest activities of a session, at most so many, in order of their times. They lack their inputs, which are most
-    /// of their bytes.
+    /// of their bytes. Only to-dos have them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -243,7 +248,7 @@ impl Store {
             sql.prepare_cached(&format!(
                 "SELECT {} FROM activities WHERE session = ?1
                  ORDER BY at DESC, file DESC, byte DESC, call DESC LIMIT ?2",
-                COLUMNS.replacen("input", "NULL", 1)
+                short_columns()
             ))?
             .query_map((session, most), read)?
             .collect()
@@ -252,7 +257,7 @@ impl Store {
         Ok(newest)
     }
 
-    /// The activities of a turn in order of their times, without their inputs.
+    /// The activities of a turn in order of their times. Only to-dos have their inputs.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -264,7 +269,7 @@ impl Store {
         self.with_sql(|sql| {
             sql.prepare_cached(&format!(
                 "SELECT {} FROM activities WHERE session = ?1 AND batch = ?2 ORDER BY at, file, byte, call",
-                COLUMNS.replacen("input", "NULL", 1)
+                short_columns()
             ))?
             .query_map((session, batch), read)?
             .collect()
