@@ -66,6 +66,13 @@ fn parked_in<'a>(inputs: &RowInputs<'a>) -> Option<&'a Arc<str>> {
     inputs.registry.parked(inputs.id).filter(|_| inputs.live)?.entry.tmux.as_ref()
 }
 
+/// What the session's status file says of its work. Only such a file calls a session blocked or completed.
+fn told_by_file(inputs: &RowInputs<'_>, kind: Option<StateKind>) -> Option<Arc<str>> {
+    let file = &inputs.status_file?.file;
+    let counts = matches!(kind, Some(StateKind::Blocked | StateKind::Completed));
+    file.summary.as_ref().or(file.task.as_ref()).filter(|_| counts).cloned()
+}
+
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
 pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let verdict = verdict(inputs)?;
@@ -128,7 +135,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         goal: facts
             .and_then(|facts| facts.goal.clone())
             .or_else(|| hosted.and_then(|fold| fold.goal.clone())),
-        summary: facts.and_then(|facts| facts.summary.clone()),
+        summary: told_by_file(inputs, verdict.kind).or_else(|| facts.and_then(|facts| facts.summary.clone())),
         title: facts
             .and_then(|facts| facts.title().cloned())
             .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
