@@ -123,7 +123,7 @@ fn a_refused_command_is_no_prompt() {
         r#""type":"user","isMeta":true,"message":{"content":"<local-command-caveat>Caveat</local-command-caveat>"}"#,
     );
     let fold = fold(&[caveat, prompt(0, "Unknown skill: usage")]);
-    assert_eq!((fold.facts().goal.clone(), fold.facts().title().cloned()), (None, None));
+    assert_eq!((fold.facts().goal.clone(), fold.facts().title()), (None, None));
     assert_eq!(state(&fold).1, None);
     assert_ne!(state(&fold), WORKING);
 }
@@ -139,7 +139,7 @@ fn the_goal_is_what_the_user_wrote() {
     ] {
         let fold = fold(&[prompt(0, text)]);
         assert_eq!(fold.facts().goal.as_deref(), want, "{text}");
-        assert_eq!(fold.facts().title().map(|title| &**title), want, "{text}");
+        assert_eq!(fold.facts().title().as_deref(), want, "{text}");
     }
 }
 

@@ -9,6 +9,7 @@ use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::own::OwnFold;
 use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
+use watchbill_core::session::facts::TranscriptFacts;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::CompactTrigger;
@@ -137,7 +138,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .or_else(|| hosted.and_then(|fold| fold.goal.clone())),
         summary: told_by_file(inputs, verdict.kind).or_else(|| facts.and_then(|facts| facts.summary.clone())),
         title: facts
-            .and_then(|facts| facts.title().cloned())
+            .and_then(TranscriptFacts::title)
             .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
             .or_else(|| hooks.and_then(|hooks| hooks.title().cloned()))
             .or_else(|| own.and_then(OwnWitness::title)),
