@@ -283,6 +283,7 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
         at: Some(at(ms)),
         batch: Some("p1".into()),
         content: content.map(str::to_owned),
+        given: None,
         word,
     };
     // Out of order, and one of them twice.
@@ -316,6 +317,38 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
     );
     assert_eq!(store.executions(key).unwrap(), [execution]);
     assert_eq!(plans[0].batch, Some(Arc::from("p1")));
+}
+
+#[test]
+fn a_hook_and_a_record_of_one_event_of_a_plan_are_one_row() {
+    for hooks_first in [true, false] {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        let event = |ms| PlanEvent {
+            plan: "/home/dev/.claude/plans/otter.md".into(),
+            path: None,
+            at: Some(at(ms)),
+            batch: Some("p1".into()),
+            content: Some("1. x".into()),
+            given: None,
+            word: PlanEventKind::Written,
+        };
+        let mut reports = [(None, 1_040), (None, 2_500), (Some(file), 1_000), (Some(file), 2_400)];
+        if !hooks_first {
+            reports.reverse();
+        }
+        for (file, ms) in reports {
+            step.merge_plan(key, file, &event(ms)).unwrap();
+        }
+        step.commit().unwrap();
+        let written = PlanEventKind::Written;
+        assert_eq!(
+            store.plans(key).unwrap()[0].words,
+            [(Some(at(1_000)), written), (Some(at(2_400)), written)]
+        );
+    }
 }
 
 /// Counts that no real request has, as a program before schema 6 has stored them. That schema has no `memory_edits`,

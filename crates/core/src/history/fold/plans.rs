@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{HistoryFold, RecordContext};
+use crate::history::HistorySettings;
 use crate::history::boilerplate::plan_in_prompt;
 use crate::history::private::keep_public;
 use crate::history::rows::{Batch, BatchId, CallOutcome, Execution, Item, PlanEvent, PlanEventKind};
@@ -11,7 +12,7 @@ use crate::tool::ToolKind;
 use crate::transcript::full::{Full, FullBlock};
 
 /// Longest plan that is kept, in bytes.
-pub(in crate::history) const PLAN_LIMIT: usize = 256 * 1024;
+pub const PLAN_LIMIT: usize = 256 * 1024;
 
 /// The tool that shows a plan to the user.
 pub(in crate::history) fn shows_plan(tool: &str) -> bool {
@@ -43,7 +44,7 @@ impl HistoryFold {
         if !shows_plan(tool) {
             return None;
         }
-        let plan = self.plan_name(batch);
+        let plan = self.plan_name(batch, None);
         self.plan = Some(Arc::clone(&plan));
         let content = block.input_field("plan", PLAN_LIMIT);
         self.plan_version(
@@ -56,9 +57,9 @@ impl HistoryFold {
         Some(plan)
     }
 
-    /// The name of the plan that a batch shows.
-    pub(in crate::history) fn plan_name(&self, batch: Option<&BatchId>) -> Arc<str> {
-        match &self.plan {
+    /// The name of the plan that a batch shows. `file`: the plan's file, as the call names it.
+    pub(in crate::history) fn plan_name(&self, batch: Option<&BatchId>, file: Option<&Arc<str>>) -> Arc<str> {
+        match self.plan.as_ref().or(file) {
             Some(plan) => Arc::clone(plan),
             // Agents without plan files: each turn that shows a plan has its own.
             None => Arc::from(format!("{}/{}", self.session, batch.map_or("", |batch| batch))),
@@ -109,7 +110,7 @@ impl HistoryFold {
     ) {
         let Some(batch) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
         let given = full.plan_content(PLAN_LIMIT);
-        if let Some(execution) = execution_of(given.as_deref(), text, batch, step.at) {
+        if let Some(execution) = execution_of(given.as_deref(), text, batch, step.at, step.settings) {
             (step.sink)(Item::Execution(execution));
         }
     }
@@ -133,23 +134,37 @@ impl HistoryFold {
         }
         let path = step.settings.is_plan(&plan).then(|| Arc::clone(&plan));
         let content = content.and_then(plan_text);
-        (step.sink)(Item::Plan(Box::new(PlanEvent { plan, path, at: step.at, batch, content, word })));
+        (step.sink)(Item::Plan(Box::new(PlanEvent {
+            plan,
+            path,
+            at: step.at,
+            batch,
+            content,
+            given: None,
+            word,
+        })));
     }
 }
 
-/// The execution that a prompt begins, if it carries out a plan.
+/// The execution that a prompt begins, if it carries out a plan: by its text, or by the name of its file.
 pub(in crate::history) fn execution_of(
     given: Option<&str>,
     prompt: &str,
     batch: BatchId,
     at: Option<crate::time::Timestamp>,
+    settings: &HistorySettings,
 ) -> Option<Execution> {
-    let content = plan_text(given.or_else(|| plan_in_prompt(prompt))?)?;
-    Some(Execution { plan: None, content: Some(content), batch, at })
+    if let Some(content) = given.or_else(|| plan_in_prompt(prompt)) {
+        return Some(Execution { plan: None, content: Some(plan_text(content)?), batch, at });
+    }
+    let words = prompt.split(|c: char| c.is_whitespace() || "\"'`<>()".contains(c));
+    let named = words.map(|word| word.trim_matches(['@', ',', ';', ':', '!', '?', '.']));
+    let path = { named }.find(|path| settings.is_plan(path))?;
+    Some(Execution { plan: Some(Arc::from(path)), content: None, batch, at })
 }
 
 /// The text of a plan as it is stored. One plan gives the same text from every source.
-pub(in crate::history) fn plan_text(content: &str) -> Option<String> {
+pub fn plan_text(content: &str) -> Option<String> {
     let content = keep_public(content)?;
     let content = content.trim();
     (!content.is_empty()).then(|| content[..content.floor_char_boundary(PLAN_LIMIT)].to_owned())

@@ -166,6 +166,7 @@ impl House {
                 let plan = PlanEvent {
                     plan: "p".into(),
                     path: None,
+                    given: None,
                     content: (*word != PlanEventKind::Approved).then(|| (*content).to_owned()),
                     word: *word,
                     at: Some(Timestamp::from_millis(self.at)),
