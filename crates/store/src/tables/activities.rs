@@ -2,8 +2,9 @@
 
 use rusqlite::{OptionalExtension, Row};
 use watchbill_core::history::rows::{Activity, CallOutcome};
+use watchbill_core::time::Timestamp;
 
-use super::{FileKey, SessionKey, at, count, shared, time, uncount};
+use super::{At, FileKey, SessionKey, at, count, shared, time, uncount};
 use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
@@ -272,6 +273,29 @@ impl Store {
                 short_columns()
             ))?
             .query_map((session, batch), read)?
+            .collect()
+        })
+    }
+
+    /// The files of a session that calls of other sessions of the project have named since: the session, the file, the tool. The newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn changed_elsewhere(
+        &self,
+        session: SessionKey,
+        project: u64,
+        since: Timestamp,
+    ) -> Result<Vec<(String, String, String)>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(
+                "SELECT s.session_id, a.path, a.tool FROM memory_sessions m JOIN activities a ON a.session = m.session
+                    JOIN sessions s ON s.id = m.session AND coalesce(s.active_at > ?3, 1)
+                 WHERE m.project = ?2 AND m.session <> ?1 AND a.at > ?3 AND a.outcome = 'ok' AND a.tool IS NOT NULL
+                    AND a.path IN (SELECT path FROM activities WHERE session = ?1 AND path IS NOT NULL)
+                 ORDER BY a.at DESC",
+            )?
+            .query_map((session, project.cast_signed(), At(since)), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect()
         })
     }

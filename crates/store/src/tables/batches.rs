@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row};
 use watchbill_core::history::rows::{Batch, BatchOrigin, BatchStatus, Ended};
 use watchbill_core::ids::RecordId;
+use watchbill_core::time::Timestamp;
 
 use super::{FileKey, SessionKey, at, count, record_blob, record_of, shared, time, uncount};
 use crate::{Store, StoreError, WriteTransaction};
@@ -228,6 +229,17 @@ impl Store {
             ))?
             .query_map([session], read)?
             .collect()
+        })
+    }
+
+    /// The newest time at which something happened in a turn of the session.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_turn_at(&self, session: SessionKey) -> Result<Option<Timestamp>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT max(active_at) FROM batches WHERE session = ?1")?
+                .query_row([session], |row| time(row, 0))
         })
     }
 
