@@ -80,7 +80,7 @@ pub(super) fn ellipsis(text: Cow<'_, str>, limit: usize) -> String {
 /// Otherwise they would stick to the words after them. A sequence that is cut off is removed as far as it goes. If
 /// a private block begins in a sequence and does not end there, it stays, to be stripped with the text that
 /// follows.
-pub(crate) fn without_escapes(text: &str) -> Cow<'_, str> {
+pub fn without_escapes(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(ESCAPE, text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
