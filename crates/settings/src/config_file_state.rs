@@ -1,6 +1,5 @@
 //! The known state of the configuration file: its contents now and, where those are wrong, its last valid values.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +11,6 @@ use crate::file::{self, ParsedSettings};
 use crate::file_values::FileValues;
 use crate::precedence::FixedSources;
 use crate::settings::{Settings, SettingsError};
-use crate::table::{guards_archive, guards_privacy};
 use crate::values::Value;
 
 /// The size limit of a configuration file, in bytes. No real one is as long.
@@ -39,9 +37,7 @@ impl Contents {
         match self {
             Self::Absent => ParsedSettings::default(),
             Self::Text(text) => file::read(text),
-            Self::Refused(problem) => {
-                ParsedSettings { broken: true, problems: vec![problem.clone()], ..ParsedSettings::default() }
-            }
+            Self::Refused(problem) => ParsedSettings::unreadable(problem.clone()),
         }
     }
 }
@@ -79,8 +75,8 @@ pub(crate) fn look(path: &Path) -> Contents {
 pub(crate) struct ConfigFileState {
     pub(crate) contents: Contents,
     last_valid: FileValues,
-    /// Settings of [`protects`] or [`keeps`] whose value in the file was unclear ever since the start.
-    uncertain: BTreeSet<SettingKey>,
+    /// The file was once without doubt since the start, so the last values of the settings that guard are known.
+    was_clear: bool,
     pub(crate) settings: Arc<Settings>,
     pub(crate) view: Arc<SettingsView>,
 }
@@ -98,24 +94,24 @@ impl ConfigFileState {
         scripts_by_person: bool,
     ) -> Result<Self, SettingsError> {
         let mut reading = contents.reading();
-        if let Some(before) = before.filter(|_| !scripts_by_person) {
-            leave_scripts_off(&mut reading, &before.last_valid);
+        let mut good = FileValues::default();
+        if let Some(before) = before {
+            if !scripts_by_person {
+                leave_scripts_off(&mut reading, &before.last_valid);
+            }
+            let last = before.last_valid.0.iter().filter(|(key, _)| reading.may_hide(**key));
+            good.0.extend(last.map(|(key, value)| (*key, value.clone())));
         }
-        let unclear = |key: &SettingKey| reading.broken || reading.wrong.contains(key);
-        let was_certain = |key: &SettingKey| before.is_some_and(|before| !before.uncertain.contains(key));
-        let of_weight = SettingKey::ALL.iter().filter(|key| guards_privacy(**key) || guards_archive(**key));
-        let uncertain: BTreeSet<SettingKey> =
-            of_weight.filter(|key| unclear(key) && !was_certain(key)).copied().collect();
-        let last = before.iter().flat_map(|before| &before.last_valid.0).filter(|(key, _)| unclear(key));
-        let last: Vec<_> = last.map(|(key, value)| (*key, value.clone())).collect();
-        let mut good = FileValues(std::mem::take(&mut reading.values));
-        good.0.extend(last);
+        good.0.extend(std::mem::take(&mut reading.values));
+        let doubt = reading.doubt.filter(|_| before.is_none_or(|before| !before.was_clear));
 
         let mut settings = surroundings.settle(&good)?;
         settings.config_file.clone_from(&surroundings.file);
         settings.problems = problem(surroundings, &reading.problems, before.is_some()).into_iter().collect();
-        settings.archive.gives_up = !uncertain.iter().any(|key| guards_archive(*key));
-        settings.doubt = doubt(surroundings, &uncertain, &reading.problems);
+        settings.doubt = doubt.as_ref().map(|mistake| {
+            let path = surroundings.file.as_deref().unwrap_or(Path::new("")).display();
+            format!("the configuration file {path} is wrong ({mistake}), so it is not known what may be stored; correct it first").into()
+        });
         let view = SettingsView {
             path: surroundings.file.as_ref().map(|path| path.to_string_lossy().into_owned()),
             exists: contents != Contents::Absent,
@@ -123,7 +119,8 @@ impl ConfigFileState {
             settings: surroundings.view(&good),
             problems: reading.problems,
         };
-        Ok(Self { contents, last_valid: good, uncertain, settings: Arc::new(settings), view: Arc::new(view) })
+        let (settings, view) = (Arc::new(settings), Arc::new(view));
+        Ok(Self { contents, last_valid: good, was_clear: doubt.is_none(), settings, view })
     }
 }
 
@@ -135,7 +132,6 @@ fn leave_scripts_off(reading: &mut ParsedSettings, before: &FileValues) {
         return;
     }
     reading.values.remove(&key);
-    reading.wrong.insert(key);
     reading.problems.push(SettingProblem {
         key: Some(key),
         line: None,
@@ -164,17 +160,4 @@ fn problem(surroundings: &FixedSources, found: &[SettingProblem], again: bool) -
         )
         .into(),
     })
-}
-
-fn doubt(
-    surroundings: &FixedSources,
-    uncertain: &BTreeSet<SettingKey>,
-    found: &[SettingProblem],
-) -> Option<Arc<str>> {
-    let uncertain: BTreeSet<SettingKey> =
-        uncertain.iter().copied().filter(|key| guards_privacy(*key)).collect();
-    let path = surroundings.file.as_deref().filter(|_| !uncertain.is_empty())?;
-    let of_it = |problem: &&SettingProblem| problem.key.is_none_or(|key| uncertain.contains(&key));
-    let what = found.iter().find(of_it).map(ToString::to_string).unwrap_or_default();
-    Some(format!("the configuration file {} is wrong ({what}), so it is not known what may be stored; correct it first", path.display()).into())
 }

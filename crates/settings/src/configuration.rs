@@ -10,7 +10,6 @@ use watchbill_watch::fs::{FileKind, FileStat, Fs, NotRegular, StdFs};
 
 use crate::config_file_state::{ConfigFileState, Contents, look};
 use crate::edit::{self, EditError};
-use crate::file::read;
 use crate::precedence::FixedSources;
 use crate::settings::{CommandLineOptions, Environment, Settings, SettingsError};
 use crate::table::{default, kind};
@@ -27,26 +26,13 @@ pub struct SettingsChange {
     pub view: Arc<SettingsView>,
 }
 
-struct State {
-    file_state: ConfigFileState,
-    last: Option<Edit>,
-}
-
-/// The last edit of the file's text. Undoing it restores every byte, including a comment beside a removed line.
-struct Edit {
-    key: SettingKey,
-    value_before: Option<Value>,
-    before: String,
-    after: String,
-}
-
 /// Called for each change, in order. Returning `false` unsubscribes it.
 pub type Listener = Box<dyn FnMut(&SettingsChange) -> bool + Send>;
 
 /// Options, environment and the file together. All threads that read or change settings share it.
 pub struct Configuration {
     surroundings: FixedSources,
-    state: Mutex<State>,
+    state: Mutex<ConfigFileState>,
     /// Held while the file is read or changed. So two windows cannot overwrite each other's edit, and contents read
     /// before an edit are not taken for a later change.
     changing: Mutex<()>,
@@ -74,7 +60,7 @@ impl Configuration {
         let known = ConfigFileState::of(&surroundings, contents, None, false)?;
         Ok(Self {
             surroundings,
-            state: Mutex::new(State { file_state: known, last: None }),
+            state: Mutex::new(known),
             changing: Mutex::default(),
             listeners: Mutex::default(),
         })
@@ -82,12 +68,12 @@ impl Configuration {
 
     /// The settings in force.
     pub fn settings(&self) -> Arc<Settings> {
-        Arc::clone(&self.state().file_state.settings)
+        Arc::clone(&self.state().settings)
     }
 
     /// The settings in force, in the form that the window shows.
     pub fn view(&self) -> Arc<SettingsView> {
-        Arc::clone(&self.state().file_state.view)
+        Arc::clone(&self.state().view)
     }
 
     /// The path of the file, whether the file exists or not.
@@ -117,7 +103,7 @@ impl Configuration {
             Contents::Text(text) => text.trim().is_empty(),
             Contents::Refused(_) => false,
         };
-        !is_empty(&self.state().file_state.contents) && self.path().is_some_and(|path| is_empty(&look(path)))
+        !is_empty(&self.state().contents) && self.path().is_some_and(|path| is_empty(&look(path)))
     }
 
     /// Changes settings in the file, all or none. A value that equals the default removes the line, so that the
@@ -138,7 +124,7 @@ impl Configuration {
         let scripts_by_person = changes.iter().any(turns_on);
         let changes = self.checked(changes)?;
         let file = SettingsFile::read(path).map_err(|error| refusal(&error))?;
-        let known = self.state().file_state.contents.text().map(str::to_owned);
+        let known = self.state().contents.text().map(str::to_owned);
         if file.text != known {
             self.apply_contents(look(path), false);
             let message = format!(
@@ -148,21 +134,10 @@ impl Configuration {
             return Err(ApiError::new(ErrorCode::Conflict, message));
         }
         let mut text = known.clone().unwrap_or_default();
-        let mut state = self.state();
         for (key, value) in changes {
-            let takes_back =
-                |last: &Edit| last.key == key && last.value_before == value && last.after == text;
-            if let Some(last) = state.last.take().filter(takes_back) {
-                text = last.before;
-                continue;
-            }
-            let after = edit::change(&text, key, value.as_ref())
+            text = edit::change(&text, key, value.as_ref())
                 .map_err(|error| ApiError::new(code_of(&error), format!("{}: {error}", path.display())))?;
-            let had = read(&text).values.remove(&key);
-            state.last = Some(Edit { key, value_before: had, before: text, after: after.clone() });
-            text = after;
         }
-        drop(state);
         if known.as_deref() != Some(&*text) && !(known.is_none() && text.is_empty()) {
             file.replace(Some(&text)).map_err(|error| refusal(&error))?;
             self.apply_contents(Contents::Text(text), scripts_by_person);
@@ -198,10 +173,10 @@ impl Configuration {
         let mut listeners = self.listeners();
         let changed = {
             let mut state = self.state();
-            if state.file_state.contents == contents && !scripts_by_person {
+            if state.contents == contents && !scripts_by_person {
                 return;
             }
-            let before = Some(&state.file_state);
+            let before = Some(&*state);
             let known = match ConfigFileState::of(&self.surroundings, contents, before, scripts_by_person) {
                 Ok(known) => known,
                 Err(error) => {
@@ -209,12 +184,8 @@ impl Configuration {
                     return;
                 }
             };
-            let before = std::mem::replace(&mut state.file_state, known).settings;
-            SettingsChange {
-                settings: Arc::clone(&state.file_state.settings),
-                before,
-                view: Arc::clone(&state.file_state.view),
-            }
+            let before = std::mem::replace(&mut *state, known).settings;
+            SettingsChange { settings: Arc::clone(&state.settings), before, view: Arc::clone(&state.view) }
         };
         listeners.retain_mut(|listener| listener(&changed));
     }
@@ -223,7 +194,7 @@ impl Configuration {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConfigFileState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,8 +1,6 @@
 //! Edits the text of a configuration file: changes one setting and leaves every other byte as it is.
 
-use std::ops::Range;
-
-use toml_edit::{Document, Item, TableLike, Value as Toml};
+use toml_edit::{Document, DocumentMut, Item, TableLike, Value as Toml};
 use watchbill_protocol::settings::{SettingKey, SettingProblem};
 
 use crate::file::{ParsedSettings, read};
@@ -29,17 +27,16 @@ pub(crate) enum EditError {
 /// When the text cannot be parsed, or the edit would change anything else.
 pub(crate) fn change(text: &str, key: SettingKey, value: Option<&Value>) -> Result<String, EditError> {
     let before = read(text);
-    if before.broken {
-        return Err(EditError::Malformed(before.problems.into_iter().next().ok_or(EditError::Unsafe(key))?));
-    }
     let (mark, plain) = match text.strip_prefix('\u{feff}') {
         Some(plain) => ("\u{feff}", plain),
         None => ("", text),
     };
-    let document = Document::parse(plain).map_err(|_| EditError::Unsafe(key))?;
+    if let (Err(_), Some(problem)) = (Document::parse(plain), before.problems.first()) {
+        return Err(EditError::Malformed(problem.clone()));
+    }
     let after = match value {
-        Some(value) => set(plain, &document, key, value)?,
-        None => remove(plain, &document, key)?,
+        Some(value) => set(plain, key, value)?,
+        None => remove(plain, key)?,
     };
     let after = format!("{mark}{after}");
     if changes_only(&before, &read(&after), key, value) { Ok(after) } else { Err(EditError::Unsafe(key)) }
@@ -53,162 +50,73 @@ fn changes_only(
     value: Option<&Value>,
 ) -> bool {
     let others = |reading: &ParsedSettings| {
-        let mut reading = reading.clone();
-        reading.values.remove(&key);
-        reading.wrong.remove(&key);
-        let problems = reading.problems.into_iter().filter(|problem| problem.key != Some(key));
-        (reading.broken, reading.values, reading.wrong, problems.map(|p| p.message).collect::<Vec<_>>())
+        let mut values = reading.values.clone();
+        values.remove(&key);
+        let problems = reading.problems.iter().filter(|problem| problem.key != Some(key));
+        (values, problems.map(|problem| problem.message.clone()).collect::<Vec<_>>())
     };
     after.values.get(&key) == value && others(before) == others(after)
 }
 
-/// The table that holds a setting, and the setting's name in it.
-struct SettingPlace<'d> {
-    table: &'d dyn TableLike,
-    name: &'static str,
-}
-
-/// The place of a setting, `None` if its table is missing; then the table's name, `None` for a setting at the top
-/// level.
-fn find_place<'d>(
-    document: &'d Document<&str>,
-    key: SettingKey,
-) -> Result<(Option<SettingPlace<'d>>, Option<&'static str>), EditError> {
-    let Some((table, name)) = key.name().split_once('.') else {
-        return Ok((Some(SettingPlace { table: document.as_table(), name: key.name() }), None));
-    };
-    match document.as_table().get(table) {
-        None => Ok((None, Some(table))),
-        Some(item) => {
-            let found = item.as_table_like().ok_or(EditError::Shape(key))?;
-            Ok((Some(SettingPlace { table: found, name }), Some(table)))
+fn set(text: &str, key: SettingKey, value: &Value) -> Result<String, EditError> {
+    let mut document: DocumentMut = text.parse().map_err(|_| EditError::Unsafe(key))?;
+    // In a file of comments alone, the comments stay above what is added.
+    let mut head = if document.is_empty() { text.to_owned() } else { String::new() };
+    if !head.is_empty() {
+        document.set_trailing("");
+        head.push_str(if head.ends_with('\n') { "\n" } else { "\n\n" });
+    }
+    let (table, name) = match key.name().split_once('.') {
+        None => (document.as_table_mut() as &mut dyn TableLike, key.name()),
+        Some((table, name)) => {
+            let table = document.entry(table).or_insert(toml_edit::table());
+            (table.as_table_like_mut().ok_or(EditError::Shape(key))?, name)
         }
-    }
-}
-
-fn set(text: &str, document: &Document<&str>, key: SettingKey, value: &Value) -> Result<String, EditError> {
-    let (found, table_name) = find_place(document, key)?;
-    let line = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let name = key.name().rsplit('.').next().unwrap_or_default();
-    let Some(place) = found else {
-        let table = table_name.unwrap_or_default();
-        let gap = if text.trim().is_empty() { "" } else { line };
-        let written = value_text(text, value, None);
-        return Ok(format!("{}{gap}[{table}]{line}{name} = {written}{line}", with_line_end(text, line)));
     };
-    if let Some(item) = place.table.get(place.name) {
-        let before = item.as_value().ok_or(EditError::Shape(key))?;
-        let span = before.span().ok_or(EditError::Unsafe(key))?;
-        return Ok(replaced(text, span, &value_text(text, value, Some(before))));
-    }
-    let written = value_text(text, value, None);
-    if let Some(at) = after_last(text, place.table) {
-        // A dotted name stays dotted: `timeouts.idle = 5` has no header that a bare name could stand under.
-        let prefix = match (is_dotted(document, table_name), table_name) {
-            (true, Some(table)) => format!("{table}."),
-            _ => String::new(),
+    if let Some(item) = table.get_mut(name) {
+        let before = item.as_value_mut().ok_or(EditError::Shape(key))?;
+        let mut after = match (value, &*before) {
+            (Value::List(items), Toml::Array(list)) => Toml::Array(with_items(list, items)),
+            _ => value.toml(Some(before)),
         };
-        let before = with_line_end(&text[..at], line);
-        return Ok(format!("{before}{prefix}{name} = {written}{line}{}", &text[at..]));
+        *after.decor_mut() = before.decor().clone();
+        *before = after;
+    } else {
+        table.insert(name, Item::Value(value.toml(None)));
     }
-    match table_name {
-        None => Ok(format!("{name} = {written}{line}{}{text}", if text.is_empty() { "" } else { line })),
-        Some(table) => {
-            in_table(text, document, table, &format!("{name} = {written}"), line).ok_or(EditError::Shape(key))
+    let after = head + &document.to_string();
+    // The library ends each line with a line feed alone.
+    Ok(if text.contains("\r\n") { after.replace("\r\n", "\n").replace('\n', "\r\n") } else { after })
+}
+
+/// Removes the line of a setting; the comments above it stay.
+fn remove(text: &str, key: SettingKey) -> Result<String, EditError> {
+    let document = Document::parse(text).map_err(|_| EditError::Unsafe(key))?;
+    let (table, name) = match key.name().split_once('.') {
+        None => (Some(document.as_table() as &dyn TableLike), key.name()),
+        Some((table, name)) => {
+            let item = document.as_table().get(table);
+            let table = item.map(|item| item.as_table_like().ok_or(EditError::Shape(key))).transpose()?;
+            (table, name)
         }
-    }
-}
-
-/// The end of the line of the table's last value; `None` if the table is inline or has no values.
-fn after_last(text: &str, table: &dyn TableLike) -> Option<usize> {
-    let ends = table.iter().filter_map(|(_, item)| item.as_value()?.span()).map(|span| span.end);
-    let last = ends.max()?;
-    // A value that does not begin its line is in an inline table.
-    let inline = table.iter().any(|(name, _)| {
-        let start = table.key(name).and_then(toml_edit::Key::span).map_or(0, |span| span.start);
-        !is_line_start(text, start)
-    });
-    (!inline).then(|| line_end(text, last))
-}
-
-/// Whether only a name and dots stand before this place in its line.
-fn is_line_start(text: &str, at: usize) -> bool {
-    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    text[line..at].chars().all(|c| c.is_alphanumeric() || "._-\"' \t".contains(c))
-}
-
-fn is_dotted(document: &Document<&str>, table: Option<&str>) -> bool {
-    let item = table.and_then(|table| document.as_table().get(table));
-    item.and_then(Item::as_table).is_some_and(toml_edit::Table::is_dotted)
-}
-
-/// Inserts a setting into a table without values on lines of their own: below its header, or into its braces.
-fn in_table(text: &str, document: &Document<&str>, table: &str, setting: &str, line: &str) -> Option<String> {
-    match document.as_table().get(table)? {
-        Item::Table(header) => {
-            // A table that only its subtables imply has no header yet.
-            let Some(span) = header.span().filter(|_| !header.is_implicit()) else {
-                return Some(format!("{}{line}[{table}]{line}{setting}{line}", with_line_end(text, line)));
-            };
-            let at = line_end(text, text[span.start..].find(']').map(|end| span.start + end)?);
-            Some(format!("{}{setting}{line}{}", with_line_end(&text[..at], line), &text[at..]))
-        }
-        Item::Value(Toml::InlineTable(braces)) => {
-            let span = braces.span()?;
-            let at = braces.iter().filter_map(|(_, value)| value.span()).map(|span| span.end).max();
-            let (at, comma) = at.map_or((span.start + 1, ""), |end| (end, ","));
-            let blank = if comma.is_empty() && !text[at..].starts_with(' ') { " " } else { "" };
-            Some(format!("{}{comma} {setting}{blank}{}", &text[..at], &text[at..]))
-        }
-        _ => None,
-    }
-}
-
-fn remove(text: &str, document: &Document<&str>, key: SettingKey) -> Result<String, EditError> {
-    let (found, _) = find_place(document, key)?;
-    let Some(place) = found else { return Ok(text.to_owned()) };
-    let Some(item) = place.table.get(place.name) else { return Ok(text.to_owned()) };
+    };
+    let Some((name, item)) = table.and_then(|table| table.get_key_value(name)) else {
+        return Ok(text.to_owned());
+    };
     let value = item.as_value().and_then(Toml::span).ok_or(EditError::Shape(key))?;
-    let name = place.table.key(place.name).and_then(toml_edit::Key::span).ok_or(EditError::Unsafe(key))?;
-    if is_line_start(text, name.start) {
-        let start = text[..name.start].rfind('\n').map_or(0, |end| end + 1);
-        return Ok(replaced(text, start..line_end(text, value.end), ""));
+    let name = name.span().ok_or(EditError::Unsafe(key))?;
+    let start = text[..name.start].rfind('\n').map_or(0, |end| end + 1);
+    // Only a name and dots stand before it in its line.
+    if text[start..name.start].chars().all(|c| c.is_alphanumeric() || "._-\"' \t".contains(c)) {
+        let end = text[value.end..].find('\n').map_or(text.len(), |end| value.end + end + 1);
+        return Ok(format!("{}{}", &text[..start], &text[end..]));
     }
     // In braces, the comma after it goes too, or else the comma before it.
-    let after = text[value.end..].find(|c: char| !c.is_whitespace()).map(|at| value.end + at);
-    if let Some(comma) = after.filter(|at| text[*at..].starts_with(',')) {
-        let rest = &text[comma + 1..];
-        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        return Ok(replaced(text, name.start..comma + 1 + blanks, ""));
+    if let Some(rest) = text[value.end..].trim_start().strip_prefix(',') {
+        return Ok(format!("{}{}", &text[..name.start], rest.trim_start_matches([' ', '\t'])));
     }
     let before = text[..name.start].trim_end();
-    let start = if before.ends_with(',') { before.len() - 1 } else { before.len() };
-    Ok(replaced(text, start..value.end, ""))
-}
-
-fn value_text(text: &str, value: &Value, before: Option<&Toml>) -> String {
-    if let (Value::List(items), Some(Toml::Array(list))) = (value, before) {
-        // Parsed again by itself: in `document`, its comments are only spans of the whole text.
-        let own = list.span().and_then(|span| text.get(span)?.parse::<Toml>().ok());
-        if let Some(Toml::Array(own)) = own {
-            return with_items(&own, items);
-        }
-    }
-    value.toml(before).to_string().trim().to_owned()
-}
-
-fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
-    format!("{}{by}{}", &text[..span.start], &text[span.end..])
-}
-
-/// The start of the line after this position.
-fn line_end(text: &str, at: usize) -> usize {
-    text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
-}
-
-/// The text with its last line ended.
-fn with_line_end(text: &str, line: &str) -> String {
-    if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}{line}") }
+    Ok(format!("{}{}", before.strip_suffix(',').unwrap_or(before), &text[value.end..]))
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Reads the text of a configuration file setting by setting. A mistake in one does not affect the others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use toml_edit::visit::{Visit, visit_table_like_kv};
-use toml_edit::{Document, Item, TableLike};
+use toml_edit::{Document, Item, Key, TableLike};
 use watchbill_protocol::settings::{SettingKey, SettingProblem};
 
-use crate::table::{guards_archive, guards_privacy, kind};
+use crate::table::{guards, kind};
 use crate::values::Value;
 
 /// The contents of a configuration text.
@@ -15,12 +14,22 @@ use crate::values::Value;
 pub(crate) struct ParsedSettings {
     /// The valid values.
     pub values: BTreeMap<SettingKey, Value>,
-    /// Settings with a wrong value, and settings that a misspelt name may have meant.
-    pub wrong: BTreeSet<SettingKey>,
     /// In the order of the file.
     pub problems: Vec<SettingProblem>,
-    /// The text is not valid TOML, so no setting is known.
-    pub broken: bool,
+    /// The first mistake that may hide a setting of [`guards`].
+    pub doubt: Option<SettingProblem>,
+}
+
+impl ParsedSettings {
+    /// A text of which nothing can be read.
+    pub(crate) fn unreadable(problem: SettingProblem) -> Self {
+        Self { values: BTreeMap::new(), doubt: Some(problem.clone()), problems: vec![problem] }
+    }
+
+    /// Whether a mistake may hide the value of this setting: its own, or one in a name.
+    pub(crate) fn may_hide(&self, key: SettingKey) -> bool {
+        self.problems.iter().any(|problem| problem.key.is_none_or(|wrong| wrong == key))
+    }
 }
 
 /// Reads a text. Never fails: a part that cannot be read becomes a problem.
@@ -31,138 +40,88 @@ pub(crate) fn read(text: &str) -> ParsedSettings {
         Ok(document) => document,
         Err(error) => {
             let what = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-            let problems = vec![problem(text, None, error.span(), what)];
-            return ParsedSettings { problems, broken: true, ..ParsedSettings::default() };
+            return ParsedSettings::unreadable(problem(text, None, error.span(), what));
         }
     };
-    let mut reading = ParsedSettings::default();
-    let mut found: Vec<(usize, SettingProblem)> = Vec::new();
-    let mut meant: BTreeSet<SettingKey> = BTreeSet::new();
-    let mut note = |key: Option<SettingKey>, span: Option<Range<usize>>, what: String| {
-        found.push((span.as_ref().map_or(0, |span| span.start), problem(text, key, span, what)));
-    };
+    let mut reader = Reader { text, parsed: ParsedSettings::default() };
     for (name, item) in document.as_table().iter() {
-        let place = document.as_table().key(name).and_then(toml_edit::Key::span);
-        if let Some(key) = key_named(name) {
-            take(&mut reading, key, item, &mut note);
-            meant.extend(settings_meant_by(None, &names_in(item)));
-        } else if !keys_under(name).is_empty() {
-            match item.as_table_like() {
-                Some(table) => meant.extend(take_table(&mut reading, name, table, &mut note)),
+        let place = document.as_table().key(name).and_then(Key::span);
+        let under = names_under(name);
+        match (key_named(name), item.as_table_like()) {
+            (Some(key), _) => reader.take(key, item),
+            (None, Some(table)) if !under.is_empty() => reader.take_table(name, table, &under),
+            (None, _) if under.is_empty() => reader.unknown(name, place, "", &top_names(), true),
+            (None, _) => {
+                let what = format!("`{name}` is a table: write [{name}] above its settings");
+                reader.note(None, item.span().or(place), what, guards_under(name));
+            }
+        }
+    }
+    let mut parsed = reader.parsed;
+    parsed.problems.sort_by_key(|problem| (problem.line, problem.column));
+    parsed
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    parsed: ParsedSettings,
+}
+
+impl Reader<'_> {
+    fn note(&mut self, key: Option<SettingKey>, span: Option<Range<usize>>, what: String, doubtful: bool) {
+        let problem = problem(self.text, key, span, what);
+        if doubtful {
+            self.parsed.doubt.get_or_insert_with(|| problem.clone());
+        }
+        self.parsed.problems.push(problem);
+    }
+
+    fn take(&mut self, key: SettingKey, item: &Item) {
+        let taken = match item.as_value() {
+            Some(value) => kind(key).of_toml(value),
+            None => Err(format!("expected a value; found a table, as in {} = …", key.name())),
+        };
+        match taken {
+            Ok(value) => drop(self.parsed.values.insert(key, value)),
+            Err(what) => self.note(Some(key), item.span(), what, guards(key)),
+        }
+    }
+
+    fn take_table(&mut self, table_name: &str, table: &dyn TableLike, known: &[&str]) {
+        for (name, item) in table.iter() {
+            match key_named(&format!("{table_name}.{name}")) {
+                Some(key) => self.take(key, item),
                 None => {
-                    let what = format!("`{name}` is a table: write [{name}] above its settings");
-                    note(None, item.span().or(place), what);
-                    reading.wrong.extend(keys_under(name));
-                    meant.extend(settings_meant_by(None, &names_in(item)));
+                    let place = table.key(name).and_then(Key::span);
+                    let doubtful = guards_under(table_name);
+                    self.unknown(name, place, &format!(" under [{table_name}]"), known, doubtful);
                 }
             }
-        } else {
-            note(None, place, unknown(name, "", &top_names()));
-            let mut names = names_in(item);
-            names.push(name);
-            meant.extend(settings_meant_by(Some(name), &names));
         }
     }
-    // An unknown name may have meant a setting that has no valid value elsewhere.
-    reading.wrong.extend(meant.into_iter().filter(|key| !reading.values.contains_key(key)));
-    found.sort_by_key(|(at, _)| *at);
-    reading.problems = found.into_iter().map(|(_, problem)| problem).collect();
-    reading
-}
 
-type Note<'n> = &'n mut dyn FnMut(Option<SettingKey>, Option<Range<usize>>, String);
-
-/// Returns the settings that unknown names in this table may have meant.
-fn take_table(
-    reading: &mut ParsedSettings,
-    table_name: &str,
-    table: &dyn TableLike,
-    note: Note<'_>,
-) -> BTreeSet<SettingKey> {
-    let mut meant = BTreeSet::new();
-    for (name, item) in table.iter() {
-        let mut names = names_in(item);
-        match key_named(&format!("{table_name}.{name}")) {
-            Some(key) => take(reading, key, item, note),
-            None => {
-                let place = table.key(name).and_then(toml_edit::Key::span);
-                let known: Vec<&str> = keys_under(table_name)
-                    .into_iter()
-                    .filter_map(|key| key.name().split_once('.').map(|(_, name)| name))
-                    .collect();
-                note(None, place, unknown(name, &format!(" under [{table_name}]"), &known));
-                meant.extend(keys_under(table_name).into_iter().filter(has_guarded_default));
-                names.push(name);
-            }
-        }
-        meant.extend(settings_meant_by(None, &names));
-    }
-    meant
-}
-
-/// Whether the default must not replace a value that cannot be read.
-fn has_guarded_default(key: &SettingKey) -> bool {
-    guards_privacy(*key) || guards_archive(*key)
-}
-
-/// The settings that matter and that one of these names may have meant: it resembles the name of the setting or of
-/// its table. `top` is an unknown name at the top level.
-fn settings_meant_by(top: Option<&str>, names: &[&str]) -> Vec<SettingKey> {
-    let is_meant = |key: &SettingKey| {
-        let near = |part: &str| names.iter().any(|name| is_like(part, name));
-        let first = key.name().split('.').next().unwrap_or_default();
-        has_guarded_default(key)
-            && (key.name().split('.').any(near)
-                || top.is_some_and(|top| is_close(first, top))
-                || (*key == SettingKey::StoreExclude && names.iter().any(|name| excludes(name))))
-    };
-    SettingKey::ALL.iter().copied().filter(is_meant).collect()
-}
-
-/// Whether a name looks like a form of `exclude`.
-fn excludes(name: &str) -> bool {
-    name.to_lowercase().contains("exclu")
-        || name.split(|c: char| !c.is_alphanumeric()).any(|word| is_like("exclude", word))
-}
-
-/// All names inside a table or list, at any depth.
-fn names_in(item: &Item) -> Vec<&str> {
-    struct Names<'i>(Vec<&'i str>);
-    impl<'i> Visit<'i> for Names<'i> {
-        fn visit_table_like_kv(&mut self, name: &'i str, item: &'i Item) {
-            self.0.push(name);
-            visit_table_like_kv(self, name, item);
-        }
-    }
-    let mut names = Names(Vec::new());
-    names.visit_item(item);
-    names.0
-}
-
-fn take(reading: &mut ParsedSettings, key: SettingKey, item: &Item, note: Note<'_>) {
-    let taken = match item.as_value() {
-        Some(value) => kind(key).of_toml(value),
-        None => Err(format!("expected a value; found a table, as in {} = …", key.name())),
-    };
-    match taken {
-        Ok(value) => {
-            reading.values.insert(key, value);
-        }
-        Err(what) => {
-            reading.wrong.insert(key);
-            note(Some(key), item.span(), what);
-        }
+    fn unknown(&mut self, name: &str, at: Option<Range<usize>>, place: &str, known: &[&str], doubtful: bool) {
+        let name: String = name.chars().take(60).filter(|c| !c.is_control()).collect();
+        let what = format!("`{name}`{place} is not known; there are: {}", known.join(", "));
+        self.note(None, at, what, doubtful);
     }
 }
 
 /// The setting of this name.
-pub(crate) fn key_named(name: &str) -> Option<SettingKey> {
+fn key_named(name: &str) -> Option<SettingKey> {
     SettingKey::ALL.iter().copied().find(|key| key.name() == name)
 }
 
-fn keys_under(table: &str) -> Vec<SettingKey> {
-    let under = |key: &SettingKey| key.name().split_once('.').is_some_and(|(above, _)| above == table);
-    SettingKey::ALL.iter().copied().filter(under).collect()
+/// The names in a table; empty if there is no such table.
+fn names_under(table: &str) -> Vec<&'static str> {
+    let names = SettingKey::ALL.iter().filter_map(|key| key.name().split_once('.'));
+    names.filter(|(above, _)| *above == table).map(|(_, name)| name).collect()
+}
+
+/// Whether a table holds a setting of [`guards`].
+fn guards_under(table: &str) -> bool {
+    let is_under = |key: &SettingKey| key.name().split_once('.').is_some_and(|(above, _)| above == table);
+    SettingKey::ALL.iter().any(|key| guards(*key) && is_under(key))
 }
 
 fn top_names() -> Vec<&'static str> {
@@ -170,28 +129,6 @@ fn top_names() -> Vec<&'static str> {
         SettingKey::ALL.iter().map(|key| key.name().split('.').next().unwrap_or_default()).collect();
     names.dedup();
     names
-}
-
-fn unknown(name: &str, place: &str, known: &[&str]) -> String {
-    let name: String = name.chars().take(60).filter(|c| !c.is_control()).collect();
-    let close = known.iter().find(|known| is_close(known, &name));
-    match close {
-        Some(close) => format!("`{name}`{place} is not known; did you mean `{close}`?"),
-        None => format!("`{name}`{place} is not known; there are: {}", known.join(", ")),
-    }
-}
-
-/// Whether the names differ in at most one letter: one too many, missing or wrong, or two swapped.
-fn is_close(known: &str, name: &str) -> bool {
-    strsim::osa_distance(known, &name.to_lowercase()) <= 1
-}
-
-/// Like [`is_close`], but names of up to four letters must be equal, because one other letter makes them another
-/// word.
-fn is_like(known: &str, name: &str) -> bool {
-    const SHORT: usize = 4;
-    let is_long = known.chars().count() > SHORT && name.chars().count() > SHORT;
-    name.to_lowercase() == known || (is_long && is_close(known, name))
 }
 
 fn problem(
@@ -236,52 +173,31 @@ loud = true
         insta::assert_snapshot!(problems.join("\n"));
         assert_eq!(reading.values.len(), 1);
         assert!(reading.values.contains_key(&SettingKey::TimeoutsStale));
-        assert!(reading.wrong.contains(&SettingKey::WindowTheme), "nothing is known of what stood there");
+        assert!(reading.may_hide(SettingKey::WindowTheme), "nothing is known of what stood there");
     }
 
     #[test]
-    fn a_misspelt_name_puts_a_setting_that_matters_in_doubt() {
-        use SettingKey as K;
-        for (text, in_doubt) in [
-            ("[store]\nexcludes = ['/a']", &[K::StoreExclude][..]),
-            ("[Store]\nexclude = ['/a']", &[K::StoreCut, K::StoreExclude]),
-            ("exclude = ['/a']", &[K::StoreExclude]),
-            ("[privacy]\nexclude = ['/a']", &[K::StoreExclude]),
-            ("root = ['/a']", &[K::Roots]),
-            ("[archive]\nenabled = true\nbugdet = '20GiB'", &[K::ArchiveBudget, K::ArchiveKeep]),
-            ("archiv = { enabled = true }", &[K::ArchiveBudget, K::ArchiveKeep]),
-            ("[archive]\nexclude = ['/a']", &[K::StoreExclude, K::ArchiveBudget, K::ArchiveKeep]),
-            ("[window]\ntheme = 'dark'\nexclude = ['/a']", &[K::StoreExclude]),
-            ("[alerts]\nroots = ['/a']", &[K::Roots]),
-            ("exclude_paths = ['/a']", &[K::StoreExclude]),
-            ("exclusions = ['/a']", &[K::StoreExclude]),
-            ("[history]\nexclude_dirs = ['/a']", &[K::StoreExclude]),
-            ("[roster]\nexlude_dirs = ['/a']", &[K::StoreExclude]),
-            ("[privacy.paths.all]\nEXCLUDE = ['/a']", &[K::StoreExclude]),
-            ("[[privacy]]\nexclude = ['/a']", &[K::StoreExclude]),
-            ("[[window]]\nexclude = ['/a']", &[K::StoreExclude]),
-            ("[window.theme.dark]\nexclude = ['/a']", &[K::StoreExclude]),
-            ("[alerts]\nmuted = ['a', [{ b = { exclude = 'c' } }]]", &[K::StoreExclude]),
-            ("roots = [{ path = '/a', exclude = '/b' }]", &[K::Roots, K::StoreExclude]),
-            // Short names may mean anything.
-            ("out = 3", &[]),
-            ("[output]\nput = 1", &[]),
-            ("[window]\nout = 3", &[]),
-            ("[colors]\nroot = 'red'", &[]),
-            // The setting has a valid value elsewhere, or the name resembles none that matters.
-            ("[store]\nexclude = ['/a']\ncut = 1\n[window]\nexclude = ['/b']", &[]),
-            ("[store]\nexclude = ['/a']\ncut = 1\nsize = 2", &[]),
-            ("[colours]\nred = 1", &[]),
-            ("[window]\nthem = 'dark'", &[]),
+    fn a_mistake_that_may_hide_a_setting_that_guards_is_a_doubt() {
+        for (text, is_doubt) in [
+            ("[store]\nexcludes = ['/a']", true),
+            ("[Store]\nexclude = ['/a']", true),
+            ("exclude = ['/a']", true),
+            ("[privacy.paths]\nexclude = ['/a']", true),
+            ("[[store]]\nexclude = ['/a']", true),
+            ("store = ['/a']", true),
+            ("roots = [{ path = '/a' }]", true),
+            ("[store]\nexclude = ['/a/{b,c}']", true),
+            ("[archive]\nenabled = true\nbugdet = '20GiB'", true),
+            ("[archive]\nkeep = 'forever'", true),
+            ("[store]\nexclude = ['/a']\nsize = 2", true),
+            ("[window]\nthem = 'dark'", false),
+            ("window = 3", false),
+            ("[window.theme.dark]\nred = 1", false),
+            ("[timeouts]\nidle = 'soon'", false),
         ] {
-            let reading = read(text);
-            let wrong: Vec<K> = reading.wrong.iter().copied().filter(has_guarded_default).collect();
-            let mut expected = in_doubt.to_vec();
-            if text.contains("excludes") {
-                expected.push(K::StoreCut);
-            }
-            expected.sort();
-            assert_eq!(wrong, expected, "{text}");
+            let parsed = read(text);
+            assert_eq!(parsed.doubt.is_some(), is_doubt, "{text}");
+            assert!(!parsed.problems.is_empty(), "{text}");
         }
     }
 
@@ -289,7 +205,7 @@ loud = true
     fn invalid_toml_is_reported_with_its_position() {
         for (text, place) in [("roots = [\n", (1, 9)), ("a = 1\nb = \n", (2, 5)), ("x", (1, 2))] {
             let reading = read(text);
-            assert!(reading.broken && reading.values.is_empty());
+            assert!(reading.doubt.is_some() && reading.values.is_empty());
             let problem = &reading.problems[0];
             assert_eq!((problem.line.unwrap(), problem.line.is_some()), (place.0, true), "{problem}");
         }
@@ -315,7 +231,7 @@ loud = true
             read(&text);
             let reading = read(&lines.join("\n"));
             for problem in &reading.problems {
-                prop_assert!(reading.broken || problem.line.is_some(), "{}", problem);
+                prop_assert!(reading.values.is_empty() || problem.line.is_some(), "{}", problem);
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use toml_edit::{Array, RawString, Value};
 
-/// The text of `before` with exactly these items. Items that stay keep their places and their comments.
-pub(crate) fn with_items(before: &Array, items: &[String]) -> String {
+/// The list `before` with exactly these items. Items that stay keep their places and their comments.
+pub(crate) fn with_items(before: &Array, items: &[String]) -> Array {
     let mut list = before.clone();
     let mut at = 0;
     while at < list.len() {
@@ -12,12 +12,12 @@ pub(crate) fn with_items(before: &Array, items: &[String]) -> String {
     }
     let kept: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
     if !items.starts_with(&kept.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>()) {
-        return items.iter().collect::<Array>().to_string();
+        return items.iter().collect();
     }
     for item in &items[kept.len()..] {
         append(&mut list, item);
     }
-    list.to_string().trim().to_owned()
+    list
 }
 
 /// Splits the text between two items: up to the end of the line it belongs to the item before, the rest to the item
@@ -87,7 +87,7 @@ mod tests {
     fn change(before: &str, items: &[&str]) -> String {
         let Value::Array(list) = before.parse().unwrap() else { panic!("a list") };
         let items: Vec<String> = items.iter().map(|item| (*item).to_owned()).collect();
-        let after = with_items(&list, &items);
+        let after = with_items(&list, &items).to_string().trim().to_owned();
         let Value::Array(read) = after.parse().unwrap() else { panic!("a list") };
         assert_eq!(read.iter().filter_map(Value::as_str).collect::<Vec<_>>(), items, "{after}");
         after

@@ -207,7 +207,6 @@ fn archive(values: &FileValues) -> ArchiveSettings {
         },
         after: values.span(SettingKey::ArchiveAfter),
         level: i32::try_from(values.number(SettingKey::ArchiveLevel)).unwrap_or(usual.level),
-        gives_up: usual.gives_up,
     }
 }
 

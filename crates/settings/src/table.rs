@@ -1,8 +1,7 @@
 //! Every setting of the configuration file, with its accepted values and its default.
 
 use watchbill_agents::{Agent, traits};
-use watchbill_core::history::ArchiveSettings;
-use watchbill_core::history::{HistorySettings, RecoverySettings};
+use watchbill_core::history::{ArchiveSettings, HistorySettings, RecoverySettings};
 use watchbill_core::memory::MemorySettings;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
@@ -10,98 +9,57 @@ use watchbill_protocol::settings::SettingKey;
 
 use crate::values::{Value, ValueKind};
 
-/// The accepted values.
-pub(crate) fn kind(key: SettingKey) -> ValueKind {
-    use SettingKey as K;
-    match key {
-        K::Roots => ValueKind::SomeOf,
-        K::TimeoutsApproval
-        | K::TimeoutsStale
-        | K::TimeoutsIdle
-        | K::RosterRecent
-        | K::WatchPollInterval
-        | K::ArchiveAfter
-        | K::RecoveryStuck
-        | K::RecoveryStale
-        | K::RecoveryEvery
-        | K::AlertsDwell
-        | K::ModelTimeout => ValueKind::Span,
-        K::ArchiveKeep => ValueKind::SpanOrNever,
-        K::WatchMode => ValueKind::OneOf(&["auto", "native", "poll"]),
-        K::WindowTheme => ValueKind::OneOf(&["system", "light", "dark"]),
-        K::WindowTray => ValueKind::OneOf(&["colour", "dark", "light"]),
-        K::StoreCut => ValueKind::Number(0, i64::MAX),
-        K::MemoryAccept => ValueKind::OneOf(&["person", "rules", "all"]),
-        K::MemoryContext => ValueKind::OneOf(&["off", "files", "all"]),
-        K::MemorySessionTokens => ValueKind::Number(0, 3_000),
-        K::ArchiveLevel => ValueKind::Number(1, 19),
-        K::ServicePort => ValueKind::Number(0, 65_535),
-        K::ArchiveBudget => ValueKind::Size,
-        K::StoreExclude => ValueKind::Patterns,
-        K::StoreSkipTools | K::StorePlanFolders | K::AlertsMuted => ValueKind::List,
-        K::AlertsQuietHours => ValueKind::Hours,
-        K::WindowShortcut | K::ModelBaseUrl | K::ModelName | K::ModelKeyFile => ValueKind::Line,
-        K::ModelDailyTokens => ValueKind::Number(0, 1_000_000_000),
-        K::ModelDailyCents => ValueKind::Number(0, 100_000),
-        K::ArchiveEnabled
-        | K::AlertsApproval
-        | K::AlertsQuestion
-        | K::AlertsPlan
-        | K::AlertsDialog
-        | K::AlertsError
-        | K::AlertsFinished
-        | K::AlertsSound
-        | K::WindowAlwaysOnTop
-        | K::HooksOffer
-        | K::AnswersScripts
-        | K::ServiceHttp
-        | K::ServiceAccept
-        | K::ModelAgent
-        | K::MemoryEnabled => ValueKind::Flag,
-    }
-}
-
 /// The unit of sums in the program, against that of the setting.
 pub(crate) const MICROS_PER_CENT: u64 = 10_000;
 
-fn count(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
+/// The accepted values.
+pub(crate) fn kind(key: SettingKey) -> ValueKind {
+    row(key).0
 }
 
 /// The default value.
 pub(crate) fn default(key: SettingKey) -> Value {
+    row(key).1
+}
+
+/// The accepted values and the default.
+fn row(key: SettingKey) -> (ValueKind, Value) {
     use SettingKey as K;
-    let (timeouts, archive) = (Timeouts::default(), ArchiveSettings::default());
-    let recovery = RecoverySettings::default();
-    let number = |n: usize| Value::Number(i64::try_from(n).unwrap_or(i64::MAX));
+    let (timeouts, archive, history) =
+        (Timeouts::default(), ArchiveSettings::default(), HistorySettings::default());
+    let (recovery, memory) = (RecoverySettings::default(), MemorySettings::default());
     match key {
-        K::Roots => Value::List(vec![format!("~/{}", traits(Agent::default()).folder)]),
-        K::TimeoutsApproval => Value::Span(timeouts.approval),
-        K::TimeoutsStale => Value::Span(timeouts.stale),
-        K::TimeoutsIdle => Value::Span(timeouts.idle),
-        K::RosterRecent => Value::Span(Millis::from_secs(24 * 3600)),
-        K::WatchMode => Value::Word("auto".to_owned()),
-        K::WatchPollInterval | K::AlertsDwell => Value::Span(Millis::from_secs(2)),
-        K::StoreCut => number(HistorySettings::default().cut),
-        K::StoreSkipTools => Value::List(HistorySettings::default().skip),
-        K::StoreExclude | K::StorePlanFolders | K::AlertsMuted | K::AlertsQuietHours => {
-            Value::List(Vec::new())
+        K::Roots => (ValueKind::SomeOf, Value::List(vec![format!("~/{}", traits(Agent::default()).folder)])),
+        K::TimeoutsApproval => span(timeouts.approval),
+        K::TimeoutsStale => span(timeouts.stale),
+        K::TimeoutsIdle => span(timeouts.idle),
+        K::RosterRecent => span(Millis::from_secs(24 * 3600)),
+        K::WatchMode => one_of(&["auto", "native", "poll"]),
+        K::WatchPollInterval | K::AlertsDwell => span(Millis::from_secs(2)),
+        K::StoreCut => number(0, i64::MAX, history.cut as u64),
+        K::StoreExclude => (ValueKind::Patterns, Value::List(Vec::new())),
+        K::StoreSkipTools => (ValueKind::List, Value::List(history.skip)),
+        K::StorePlanFolders | K::AlertsMuted => (ValueKind::List, Value::List(Vec::new())),
+        K::AlertsQuietHours => (ValueKind::Hours, Value::List(Vec::new())),
+        K::ArchiveBudget => (ValueKind::Size, Value::Size(archive.budget)),
+        K::ArchiveKeep => (ValueKind::SpanOrNever, archive.keep.map_or(Value::Never, Value::Span)),
+        K::ArchiveAfter => span(archive.after),
+        K::ArchiveLevel => number(1, 19, u64::from(archive.level.unsigned_abs())),
+        K::RecoveryStuck => span(recovery.stuck),
+        K::RecoveryStale => span(recovery.stale),
+        K::RecoveryEvery => span(recovery.every),
+        K::WindowTheme => one_of(&["system", "light", "dark"]),
+        K::WindowTray => one_of(&["colour", "dark", "light"]),
+        K::WindowShortcut | K::ModelBaseUrl | K::ModelName | K::ModelKeyFile => {
+            (ValueKind::Line, Value::Word(String::new()))
         }
-        K::ArchiveBudget => Value::Size(archive.budget),
-        K::ArchiveKeep => archive.keep.map_or(Value::Never, Value::Span),
-        K::ArchiveAfter => Value::Span(archive.after),
-        K::ArchiveLevel => Value::Number(i64::from(archive.level)),
-        K::RecoveryStuck => Value::Span(recovery.stuck),
-        K::RecoveryStale => Value::Span(recovery.stale),
-        K::RecoveryEvery => Value::Span(recovery.every),
-        K::WindowTheme => Value::Word("system".to_owned()),
-        K::WindowTray => Value::Word("colour".to_owned()),
-        K::WindowShortcut | K::ModelBaseUrl | K::ModelName | K::ModelKeyFile => Value::Word(String::new()),
-        K::ModelTimeout => Value::Span(MemorySettings::default().model.timeout),
-        K::ModelDailyTokens => Value::Number(count(MemorySettings::default().model.daily_tokens)),
-        K::ModelDailyCents => {
-            Value::Number(count(MemorySettings::default().model.daily_micro_usd / MICROS_PER_CENT))
-        }
+        K::MemoryAccept => (ValueKind::OneOf(&["person", "rules", "all"]), Value::Word("rules".to_owned())),
+        K::MemoryContext => one_of(&["off", "files", "all"]),
+        K::MemorySessionTokens => number(0, 3_000, memory.session_tokens as u64),
+        K::ModelTimeout => span(memory.model.timeout),
+        K::ModelDailyTokens => number(0, 1_000_000_000, memory.model.daily_tokens),
+        K::ModelDailyCents => number(0, 100_000, memory.model.daily_micro_usd / MICROS_PER_CENT),
+        K::ServicePort => number(0, 65_535, 0),
         K::AlertsApproval
         | K::AlertsQuestion
         | K::AlertsPlan
@@ -109,31 +67,35 @@ pub(crate) fn default(key: SettingKey) -> Value {
         | K::AlertsError
         | K::AlertsFinished
         | K::HooksOffer
-        | K::MemoryEnabled => Value::Flag(true),
-        K::MemoryAccept => Value::Word("rules".to_owned()),
-        K::MemoryContext => Value::Word("off".to_owned()),
-        K::MemorySessionTokens => number(MemorySettings::default().session_tokens),
-        K::ServicePort => Value::Number(0),
+        | K::MemoryEnabled => (ValueKind::Flag, Value::Flag(true)),
         K::ArchiveEnabled
         | K::AlertsSound
         | K::WindowAlwaysOnTop
         | K::AnswersScripts
         | K::ModelAgent
         | K::ServiceHttp
-        | K::ServiceAccept => Value::Flag(false),
+        | K::ServiceAccept => (ValueKind::Flag, Value::Flag(false)),
     }
 }
 
-/// Whether the default, in place of a value that cannot be read, could make Watchbill store or watch what the user
-/// has forbidden.
-pub(crate) fn guards_privacy(key: SettingKey) -> bool {
-    matches!(key, SettingKey::Roots | SettingKey::StoreExclude | SettingKey::StoreCut)
+fn span(default: Millis) -> (ValueKind, Value) {
+    (ValueKind::Span, Value::Span(default))
 }
 
-/// Whether the default, in place of a value that cannot be read, could make Watchbill delete for good what the user
-/// wants kept.
-pub(crate) fn guards_archive(key: SettingKey) -> bool {
-    matches!(key, SettingKey::ArchiveBudget | SettingKey::ArchiveKeep)
+fn number(least: i64, most: i64, default: u64) -> (ValueKind, Value) {
+    (ValueKind::Number(least, most), Value::Number(i64::try_from(default).unwrap_or(i64::MAX)))
+}
+
+/// The first word is the default.
+fn one_of(words: &'static [&'static str]) -> (ValueKind, Value) {
+    (ValueKind::OneOf(words), Value::Word(words[0].to_owned()))
+}
+
+/// Whether the default, in place of a value that cannot be read, could make Watchbill store or watch what the user
+/// has forbidden, or delete what the user wants kept.
+pub(crate) fn guards(key: SettingKey) -> bool {
+    use SettingKey as K;
+    matches!(key, K::Roots | K::StoreExclude | K::StoreCut | K::ArchiveBudget | K::ArchiveKeep)
 }
 
 #[cfg(test)]

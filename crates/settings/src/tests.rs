@@ -97,7 +97,7 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     let [problem] = &s.problems[..] else { panic!("{:?}", s.problems) };
     assert!(problem.path.ends_with("config.toml") && problem.count == 2);
     assert!(problem.detail.contains("line 2, column 12: timeouts.approval"), "{}", problem.detail);
-    assert!(problem.detail.contains("did you mean `timeouts`"), "{}", problem.detail);
+    assert!(problem.detail.contains("line 4, column 2: `timeout` is not known"), "{}", problem.detail);
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn errors_of_the_configuration_are_reported_and_the_rest_is_used() {
     let detail = listing["detail"].as_str().unwrap();
     assert!(detail.contains("line 3, column 8: timeouts.idle: expected a time"), "{detail}");
     assert!(
-        detail.contains("line 4, column 2: `timeout` is not known; did you mean `timeouts`?"),
+        detail.contains("line 4, column 2: `timeout` is not known; there are: roots, timeouts,"),
         "{detail}"
     );
     assert_eq!(doctor["config"]["path"], home.path().join("config.toml").to_str().unwrap());

@@ -69,22 +69,13 @@ pub struct ArchiveSettings {
     pub after: Millis,
     /// zstd's level.
     pub level: i32,
-    /// Whether the archive gives up anything: not while the limits that the user wants are unknown.
-    pub gives_up: bool,
 }
 
 impl Default for ArchiveSettings {
     fn default() -> Self {
         // The agent removes transcripts after 30 days, or earlier if the user sets it so. A week leaves room for
         // both.
-        Self {
-            enabled: false,
-            budget: 5 << 30,
-            keep: None,
-            after: Millis(7 * 86_400_000),
-            level: 6,
-            gives_up: true,
-        }
+        Self { enabled: false, budget: 5 << 30, keep: None, after: Millis(7 * 86_400_000), level: 6 }
     }
 }
 

@@ -69,9 +69,6 @@ pub fn plan(
             Err(_) => {}
         }
     }
-    if !settings.gives_up {
-        plan.prune.clear();
-    }
     plan.pack.reverse();
     plan.prune.reverse();
     plan
