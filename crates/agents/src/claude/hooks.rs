@@ -295,11 +295,9 @@ pub fn read_texts(text: &str) -> Result<HookTexts<'_>, HookError> {
         .ok_or(HookError::Malformed)?;
     let prompt = texts.prompt.as_deref().unwrap_or_default();
     texts.prompt_origin = origin_of_text(prompt);
-    if let (Some(PromptOrigin::TaskNotification), Some(summary)) =
-        (texts.prompt_origin, tagged(prompt, "summary"))
-    {
-        texts.prompt = Some(Cow::Owned(summary.trim().to_owned()));
-    }
+    let is_notice = texts.prompt_origin == Some(PromptOrigin::TaskNotification);
+    let summary = is_notice.then(|| tagged(prompt, "summary")).flatten();
+    texts.notice = summary.map(|summary| Cow::Owned(summary.trim().to_owned()));
     Ok(texts)
 }
 

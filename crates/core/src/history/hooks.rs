@@ -87,7 +87,8 @@ impl HistoryFold {
         sink: RowSink<'_>,
     ) {
         let at = event.origin.at;
-        let Some(text) = event.texts.prompt.as_deref() else { return };
+        let texts = event.texts;
+        let Some(text) = texts.notice.as_deref().or(texts.prompt.as_deref()) else { return };
         let words = &text[..text.floor_char_boundary(settings.words)];
         let id = match &event.payload.prompt_id {
             Some(id) => Arc::clone(id),
