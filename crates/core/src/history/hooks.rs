@@ -18,9 +18,7 @@ use crate::session::facts::first_line;
 use crate::time::Timestamp;
 use crate::tool::ToolKind;
 use crate::transcript::json::Raw;
-use crate::transcript::prompt_source::origin_of_text;
 use crate::transcript::record::PromptOrigin;
-use crate::transcript::user::tagged;
 
 /// A hook event with its origin, payload and texts.
 #[derive(Debug, Clone, Copy)]
@@ -89,12 +87,9 @@ impl HistoryFold {
         sink: RowSink<'_>,
     ) {
         let at = event.origin.at;
-        let Some(text) = event.texts.prompt.as_deref() else { return };
-        let words = match tagged(text, "summary") {
-            Some(summary) if notice => summary.trim(),
-            _ => text,
-        };
-        let words = &words[..words.floor_char_boundary(settings.words)];
+        let texts = event.texts;
+        let Some(text) = texts.notice.as_deref().or(texts.prompt.as_deref()) else { return };
+        let words = &text[..text.floor_char_boundary(settings.words)];
         let id = match &event.payload.prompt_id {
             Some(id) => Arc::clone(id),
             None => self.prompt_matches.match_hook(prompt_hash(words), at, &event.origin.id),
@@ -106,7 +101,7 @@ impl HistoryFold {
         batch.private = public.is_none();
         batch.prompt = public.map(|text| text.trim().to_owned());
         // The hook fires for a prompt that a program sent, too, and does not tell them apart. The record does.
-        batch.origin = match origin_of_text(text) {
+        batch.origin = match event.texts.prompt_origin {
             Some(PromptOrigin::Peer) => Some(BatchOrigin::Peer),
             _ => notice.then_some(BatchOrigin::TaskNotification),
         };

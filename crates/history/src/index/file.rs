@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_agents::layout::ClientPath;
+use watchbill_agents::records::parse_line;
 use watchbill_core::history::{HistoryFold, HistorySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::IdSet;
 use watchbill_core::transcript::line_splitter::Line;
-use watchbill_core::transcript::parse::parse_line_in_full;
 use watchbill_store::{FileKey, SessionKey, Store, StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
 
@@ -201,7 +201,7 @@ impl<B: RecordObserver> LineReceiver for FileRead<'_, '_, B> {
         if self.failed.is_some() {
             return;
         }
-        let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
+        let report = parse_line(line.bytes, &mut |mut record, full| {
             self.settings.exclude.clear_excluded_targets(&mut record, full);
             if let Some(beside) = &mut self.beside {
                 beside.record(&record);

@@ -9,7 +9,7 @@ use crate::history::private::keep_public;
 use crate::history::rows::{Batch, BatchId, CallOutcome, Execution, Item, PlanEvent, PlanEventKind};
 use crate::tool::Ask;
 use crate::tool::ToolKind;
-use crate::transcript::full::{Full, FullBlock};
+use crate::transcript::payloads::{Payloads, RawBlock};
 
 /// Longest plan that is kept, in bytes.
 pub const PLAN_LIMIT: usize = 256 * 1024;
@@ -21,7 +21,7 @@ pub(in crate::history) fn shows_plan(tool: &str) -> bool {
 
 impl HistoryFold {
     /// The agent names the file of the session's plan.
-    pub(super) fn plan_announced(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+    pub(super) fn plan_announced(&mut self, full: &dyn Payloads<'_>, step: &mut RecordContext<'_, '_>) {
         if let Some(path) = full.plan_path().filter(|path| step.settings.is_plan(path))
             && !step.settings.exclude.excludes_in(self.folder.as_deref(), &path)
         {
@@ -33,20 +33,20 @@ impl HistoryFold {
     pub(super) fn plan_in_call(
         &mut self,
         tool: &str,
-        block: FullBlock<'_, '_>,
+        file: Option<&str>,
+        call: &RawBlock<'_>,
         batch: Option<&BatchId>,
         step: &mut RecordContext<'_, '_>,
     ) -> Option<Arc<str>> {
         if matches!(ToolKind::of(tool), ToolKind::Write | ToolKind::Edit) {
-            let path = block.file(tool)?;
-            return step.settings.is_plan(&path).then(|| Arc::from(path));
+            return file.filter(|path| step.settings.is_plan(path)).map(Arc::from);
         }
         if !shows_plan(tool) {
             return None;
         }
         let plan = self.plan_name(batch, None);
         self.plan = Some(Arc::clone(&plan));
-        let content = block.input_field("plan", PLAN_LIMIT);
+        let content = call.input.get("plan").text(PLAN_LIMIT);
         self.plan_version(
             Arc::clone(&plan),
             content.as_deref(),
@@ -72,13 +72,13 @@ impl HistoryFold {
         tool: &str,
         plan: Arc<str>,
         outcome: CallOutcome,
-        full: Full<'_, '_>,
+        full: &dyn Payloads<'_>,
         step: &mut RecordContext<'_, '_>,
     ) {
         let batch = self.turn.as_ref().map(|turn| Arc::clone(&turn.id));
         let went_well = outcome == CallOutcome::Ok;
         if shows_plan(tool) {
-            let content = full.result_field("plan", PLAN_LIMIT);
+            let content = full.result().get("plan").text(PLAN_LIMIT);
             let word = if went_well { PlanEventKind::Approved } else { PlanEventKind::Rejected };
             self.plan_version(Arc::clone(&plan), content.as_deref(), word, batch.clone(), step);
             if let (true, Some(batch)) = (went_well, batch) {
@@ -92,11 +92,8 @@ impl HistoryFold {
             }
         } else if went_well {
             self.plan = Some(Arc::clone(&plan));
-            let field = |key: &str| full.result_field(key, PLAN_LIMIT);
-            let content = content_after_write(
-                &|key| field(key).map(std::borrow::Cow::into_owned),
-                full.result_flag("replaceAll"),
-            );
+            let field = |key: &str| Some(full.result().get(key).text(PLAN_LIMIT)?.into_owned());
+            let content = content_after_write(&field, full.result().get("replaceAll").is_true());
             self.plan_version(plan, content.as_deref(), PlanEventKind::Written, batch, step);
         }
     }
@@ -105,7 +102,7 @@ impl HistoryFold {
     pub(super) fn plan_carried_out(
         &mut self,
         text: &str,
-        full: Full<'_, '_>,
+        full: &dyn Payloads<'_>,
         step: &mut RecordContext<'_, '_>,
     ) {
         let Some(batch) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
