@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tauri::ipc::Channel;
-use watchbill_engine::publish::RosterSink;
+use watchbill_engine::model::publish::RosterSink;
 use watchbill_protocol::roster::RosterMessage;
 
 /// Holds at most one live channel. A new era starts when a page subscribes again, a window closes or the engine is

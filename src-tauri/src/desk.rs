@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager, async_runtime};
 use watchbill_engine::handle::Handle;
-use watchbill_engine::publish::{AlertSink, RosterSink, Subscription};
+use watchbill_engine::model::publish::{AlertSink, RosterSink, Subscription};
 use watchbill_engine::router::access::Face;
 use watchbill_engine::router::{Router, StillWanted};
 use watchbill_engine::{Millis, Timestamp};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use watchbill_engine::forget::{RemovalProgress, Stage};
-use watchbill_engine::index::Progress;
+use watchbill_engine::alone::forget::{RemovalProgress, Stage};
+use watchbill_engine::alone::index::Progress;
 use watchbill_history::query::process_label;
 
 /// A bar on standard error, hidden if that is no terminal.

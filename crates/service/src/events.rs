@@ -10,7 +10,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
-use watchbill_engine::publish::Subscription;
+use watchbill_engine::model::publish::Subscription;
 use watchbill_protocol::event::{StoreEvent, StoreEvents};
 use watchbill_protocol::roster::RosterMessage;
 

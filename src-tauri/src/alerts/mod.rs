@@ -28,7 +28,7 @@ use std::time::Instant;
 use tauri::{AppHandle, Manager, async_runtime};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use watchbill_engine::handle::Handle;
-use watchbill_engine::publish::{AlertSink, RosterSink};
+use watchbill_engine::model::publish::{AlertSink, RosterSink};
 use watchbill_engine::{Millis, SessionCommand, SessionId, Timestamp};
 use watchbill_protocol::alert::{Alert, Episode};
 use watchbill_protocol::focus::FocusOutcome;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tokio::sync::mpsc::UnboundedSender;
-use watchbill_engine::publish::RosterSink;
+use watchbill_engine::model::publish::RosterSink;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 
 /// What each session asks: the id, the digest, and where it stands. The same may be asked again under another id.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tauri::AppHandle;
-use watchbill_engine::publish::RosterSink;
+use watchbill_engine::model::publish::RosterSink;
 
 use crate::window;
 use face::Face;

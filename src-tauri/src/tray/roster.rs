@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use tokio::sync::Notify;
-use watchbill_engine::publish::RosterSink;
+use watchbill_engine::model::publish::RosterSink;
 use watchbill_settings::TrayColours;
 
 use super::face::Face;

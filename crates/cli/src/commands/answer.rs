@@ -1,10 +1,10 @@
 //! `answer` and `answers`: the user's decision on a request, and the list of decisions.
 
 use anyhow::{Context, bail};
-use watchbill_engine::answers::answer_by_host;
-use watchbill_engine::archive::with_archive;
+use watchbill_engine::alone::answers::answer_by_host;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_sources;
+use watchbill_engine::world::archive::with_archive;
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::request::{AnswerCall, Request, RequestAnswer, RequestDecision};
 use watchbill_protocol::roster::TrackedSession;
@@ -190,6 +190,6 @@ pub fn answers(
     paint: Paint,
 ) -> anyhow::Result<()> {
     let settings = settings(global)?;
-    let stored = watchbill_engine::answers::list(&settings, since)?;
+    let stored = watchbill_engine::alone::answers::list(&settings, since)?;
     emit(&if json { to_json(&stored)? } else { render::answers::render(&stored, width(), paint) })
 }

@@ -1,10 +1,10 @@
 //! The settings of a command, and a single look at the sessions.
 
-use watchbill_engine::archive::with_archive;
+use watchbill_engine::alone::single_look::look;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::single_look::look;
+use watchbill_engine::world::archive::with_archive;
 use watchbill_history::query::Gate;
 use watchbill_settings::{CommandLineOptions, Configuration, Settings};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use watchbill_engine::engine::Outlook;
-use watchbill_engine::publish::Published;
+use watchbill_engine::model::publish::Published;
 use watchbill_history::query::export::without_private;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_platform::files::open_private;

@@ -14,7 +14,7 @@ use crate::terminal_text::one_line;
 /// When the session is not known, or its terminal cannot be shown.
 pub fn focus(global: &Global, session: &str, json: bool) -> anyhow::Result<()> {
     let session_location = super::engine(global, Outlook::LIVE)?.session_location(session)?;
-    let answer = watchbill_engine::focus::focus(&session_location);
+    let answer = watchbill_engine::handle::focus::focus(&session_location);
     if json {
         emit(&to_json(&answer)?)?;
     } else {

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use watchbill_engine::Timestamp;
-use watchbill_engine::archive::with_archive;
+use watchbill_engine::alone::forget::{self, ForgetWhat};
+use watchbill_engine::alone::index::{self, Indexed, Options};
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::forget::{self, ForgetWhat};
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::index::{self, Indexed, Options};
 use watchbill_engine::socket::access::AccessError;
 use watchbill_engine::socket::client::Client;
+use watchbill_engine::world::archive::with_archive;
 use watchbill_history::HistoryState;
 use watchbill_history::query::search::{Searcher, StillWanted};
 use watchbill_history::query::{self, StatsBy};

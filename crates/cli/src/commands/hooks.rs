@@ -149,7 +149,7 @@ fn options_of(global: &Global, place: &SettingsPlace) -> anyhow::Result<Option<S
 
 /// One word of a command line, quoted for the user's shell.
 fn word(text: &str) -> String {
-    if cfg!(windows) { quoted(text) } else { watchbill_engine::focus::quoted(text) }
+    if cfg!(windows) { quoted(text) } else { watchbill_engine::handle::focus::quoted(text) }
 }
 
 /// The same for the user's settings, or for a named file.

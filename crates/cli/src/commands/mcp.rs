@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use watchbill_engine::archive::with_archive;
+use watchbill_engine::alone::memory::Reader;
+use watchbill_engine::alone::single_look::{look, look_at_recent};
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::memory::Reader;
-use watchbill_engine::publish::snapshot;
-use watchbill_engine::single_look::{look, look_at_recent};
+use watchbill_engine::model::publish::snapshot;
 use watchbill_engine::socket::access::AccessError;
 use watchbill_engine::socket::client::Client;
+use watchbill_engine::world::archive::with_archive;
 use watchbill_history::query::Gate;
 use watchbill_history::query::search::{Searcher, StillWanted};
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};

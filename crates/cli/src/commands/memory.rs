@@ -2,10 +2,10 @@
 
 use anyhow::Context;
 use watchbill_engine::Millis;
-use watchbill_engine::archive::with_archive;
+use watchbill_engine::alone::memory::{Reader, Wanted, change_here_or_at_holder, model_program};
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::memory::{Reader, Wanted, change_here_or_at_holder, model_program};
+use watchbill_engine::world::archive::with_archive;
 use watchbill_protocol::memory::MemoryChange;
 use watchbill_protocol::model::TriedTurn;
 use watchbill_settings::Settings;

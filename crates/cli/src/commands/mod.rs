@@ -25,13 +25,13 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::Path;
 
-use watchbill_engine::archive::with_archive;
+use watchbill_engine::alone::single_look::look_at_recent;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::doctor;
 use watchbill_engine::engine::{Engine, Outlook};
+use watchbill_engine::handle::doctor;
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::publish::snapshot;
-use watchbill_engine::single_look::look_at_recent;
+use watchbill_engine::model::publish::snapshot;
+use watchbill_engine::world::archive::with_archive;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::sender;

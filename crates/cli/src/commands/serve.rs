@@ -37,7 +37,7 @@ pub fn serve(global: &Global, http: Option<u16>) -> anyhow::Result<()> {
         let _following = follow(&configuration);
         let (gone, ended) = tokio::sync::oneshot::channel::<()>();
         // The engine drops the sink, and the sender with it, when it ends.
-        let subscription = watchbill_engine::publish::Subscription::default();
+        let subscription = watchbill_engine::model::publish::Subscription::default();
         handle.subscribe(subscription, Box::new(move |_| !gone.is_closed()));
         tracing::info!(roots = settings.roots.len(), "keeping watch");
         tokio::select! {

@@ -1,10 +1,10 @@
 //! User commands, stored at once: `chain --name` and the like, `snooze`, `put-away`.
 
 use anyhow::bail;
-use watchbill_engine::archive::with_archive;
+use watchbill_engine::alone::user_commands::{CommandResult, carry_out};
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::user_commands::{CommandResult, carry_out};
+use watchbill_engine::world::archive::with_archive;
 use watchbill_engine::{SessionCommand, SessionId, Timestamp};
 
 use super::{emit, settings, to_json};

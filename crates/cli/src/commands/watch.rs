@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 
 use watchbill_engine::handle::{Handle, start};
-use watchbill_engine::publish::{RosterSink, Subscription};
+use watchbill_engine::model::publish::{RosterSink, Subscription};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::event::StoreEvents;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::Value;
 use watchbill_engine::Timestamp;
-use watchbill_engine::replay::Operation;
+use watchbill_engine::demo::replay::Operation;
 
 use crate::program::{run, watchbill};
 use crate::tree::{append, recording, transcript};

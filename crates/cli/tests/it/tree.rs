@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use watchbill_engine::Timestamp;
-use watchbill_engine::replay::{Operation, Recording};
+use watchbill_engine::demo::replay::{Operation, Recording};
 
 /// The current time.
 pub fn now() -> Timestamp {

@@ -1,12 +1,12 @@
 //! Whether the user sees a terminal: the question that alerts ask before they appear.
 
 use anyhow::Result;
-use watchbill_engine::archive::with_archive;
+use watchbill_engine::alone::single_look::look;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::Outlook;
-use watchbill_engine::focus::in_front;
+use watchbill_engine::handle::focus::in_front;
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::single_look::look;
+use watchbill_engine::world::archive::with_archive;
 use watchbill_settings::{CommandLineOptions, resolve_settings};
 use watchbill_testkit::{Desktop, until};
 

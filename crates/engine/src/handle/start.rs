@@ -9,11 +9,11 @@ use watchbill_watch::KeptOpen;
 use watchbill_watch::process::SystemProcesses;
 
 use super::running::Handle;
-use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
-use crate::environment::Sources;
 use crate::run::{Loop, Parts};
-use crate::source::HintSource;
+use crate::world::archive::with_archive;
+use crate::world::environment::Sources;
+use crate::world::source::HintSource;
 
 /// The real file system and the real processes.
 pub fn real_sources() -> Sources {

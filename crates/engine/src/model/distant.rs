@@ -19,8 +19,8 @@ use watchbill_core::time::Timestamp;
 
 use crate::model::resting::is_over;
 use crate::model::work::WorkCount;
-use crate::problems::Problems;
 use crate::transcripts::{Fold, Loaded};
+use crate::world::problems::Problems;
 
 /// All distant sessions, with the facts that the engine keeps of their transcripts.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_protocol::roster::Problem as PublishedProblem;
 
-use crate::problems::{Problems, published};
+use crate::world::problems::{Problems, published};
 
 /// All current problems by source, and the published list.
 pub(crate) struct ProblemReport {

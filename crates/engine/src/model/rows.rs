@@ -11,8 +11,8 @@ use watchbill_core::roster::shown_rows::Filter;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 
+use crate::model::publish::Published;
 use crate::model::resting::Resting;
-use crate::publish::Published;
 
 /// Batch size for rows that are only stored. They stay in memory until they are stored.
 const ROWS_AT_ONCE: usize = 1_024;

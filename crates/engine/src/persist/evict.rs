@@ -8,12 +8,12 @@ use std::sync::Arc;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::tables::engine_states::StateRow;
 
-use crate::environment::StepContext;
 use crate::model::files::Files;
 use crate::model::problem_report::ProblemReport;
 use crate::persist::pending::Pending;
 use crate::persist::stored_transcript::StoredTranscript;
 use crate::transcripts::TrackedFile;
+use crate::world::environment::StepContext;
 
 /// After this long without writes, the record data of a file is freed. Restoring is one store read, so a short limit is
 /// enough.

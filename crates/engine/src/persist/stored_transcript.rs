@@ -14,7 +14,7 @@ use watchbill_watch::fs::FileId;
 use watchbill_watch::tail::{Cursor, Fingerprint};
 
 use crate::model::session::RequestCounts;
-use crate::problems::Problems;
+use crate::world::problems::Problems;
 
 /// The stored state of a transcript. The bytes have a checksum. If it does not match, the file is read from its
 /// beginning.

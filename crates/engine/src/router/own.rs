@@ -14,8 +14,8 @@ use watchbill_protocol::roster::TrackedSession;
 
 use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
+use crate::router::worktree;
 use crate::socket::access::CommandId;
-use crate::worktree;
 
 /// Recent folders that the window offers.
 const FOLDERS: usize = 20;

@@ -7,7 +7,7 @@ use watchbill_protocol::request::{AnswerCall, AnswerGiven};
 
 use super::access::Face;
 use crate::handle::Handle;
-use crate::pressed::Pressed;
+use crate::handle::pressed::Pressed;
 
 /// The surface of programs without a window.
 const COMMAND: &str = "command";

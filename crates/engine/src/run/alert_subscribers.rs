@@ -5,7 +5,7 @@ use watchbill_core::attention::AttentionEvent;
 use watchbill_protocol::alert::Alert;
 
 use crate::engine::Engine;
-use crate::publish::AlertSink;
+use crate::model::publish::AlertSink;
 
 /// All alert subscribers, and the alerts that the loop has not sent to them yet.
 #[derive(Default)]

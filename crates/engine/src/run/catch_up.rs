@@ -5,9 +5,9 @@
 use watchbill_watch::hints::Hint;
 
 use super::Loop;
-use crate::input::Input;
 use crate::run::message::LookStart;
 use crate::run::rescans::ScanStart;
+use crate::step::input::Input;
 
 impl Loop {
     /// When all watches are installed, looks again at the shown transcripts and at the registry. A working session must

@@ -8,10 +8,10 @@ use tokio::sync::mpsc;
 use watchbill_watch::scan::scan;
 
 use crate::engine::Engine;
-use crate::environment::Sources;
-use crate::first_scan::FirstScan;
 use crate::run::message::Message;
 use crate::transcripts::LoadOptions;
+use crate::transcripts::first_scan::FirstScan;
+use crate::world::environment::Sources;
 
 /// The handle of the thread, which waits for the list of known files.
 pub(crate) struct FirstScanThread(Sender<Box<KnownFiles>>);

@@ -7,8 +7,8 @@ use watchbill_core::problem::Problem;
 use watchbill_watch::hints::Hint;
 
 use super::Loop;
-use crate::input::Input;
 use crate::run::hook_listener::HookListener;
+use crate::step::input::Input;
 
 impl Loop {
     pub(super) fn take_hints(&mut self) {

@@ -8,8 +8,8 @@ use watchbill_core::time::Timestamp;
 use watchbill_drive::folder::Folder;
 
 use super::Loop;
-use crate::live_state::StoredLiveState;
-use crate::publish::Published;
+use crate::model::publish::Published;
+use crate::persist::live_state::StoredLiveState;
 use crate::run::hook_listener;
 use crate::witnesses::own::OwnInput;
 use watchbill_history::worker::{HistoryParts, HistoryThread};

@@ -17,7 +17,7 @@ use watchbill_hooks::{Options, ReceiverError, ReceiverSetup, journal, spool};
 use watchbill_platform::files::read_ordinary;
 use watchbill_settings::Settings;
 
-use crate::source::HintSource;
+use crate::world::source::HintSource;
 
 /// Capacity of the queue to the loop. When it is full, the receiver waits, and the senders spool.
 const BACKLOG: usize = 1024;

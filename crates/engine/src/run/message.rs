@@ -19,16 +19,16 @@ use watchbill_settings::Settings;
 use watchbill_watch::scan::Scan;
 
 use crate::engine::Engine;
-use crate::first_scan::FirstScan;
-use crate::input::AttentionInput;
-use crate::pressed::Pressed;
-use crate::publish::{AlertSink, RosterSink, Subscription};
+use crate::handle::pressed::Pressed;
+use crate::model::publish::{AlertSink, RosterSink, Subscription};
 use crate::socket::access::CommandId;
-use crate::source::HintSource;
+use crate::step::input::AttentionInput;
 use crate::step::requests::{RefusedCaller, UserAnswer};
 use crate::transcripts::Loaded;
+use crate::transcripts::first_scan::FirstScan;
 use crate::witnesses::folders::FolderLook;
 use crate::witnesses::own::OwnInput;
+use crate::world::source::HintSource;
 
 /// A question that the loop answers between two steps.
 pub(crate) type LoopQuestion = Box<dyn FnOnce(&Engine, &dyn HintSource) + Send>;

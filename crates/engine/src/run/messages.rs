@@ -6,9 +6,9 @@ use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Scan, scan};
 
 use super::Loop;
-use crate::input::{AttentionInput, Input};
-use crate::publish::Subscriber;
+use crate::model::publish::Subscriber;
 use crate::run::message::{LookStart, Message};
+use crate::step::input::{AttentionInput, Input};
 
 /// Batch size for files of the first scan: a working session waits for one step at most.
 const BATCH: usize = 48;

@@ -3,9 +3,9 @@
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_settings::Settings;
 
-use crate::own_hosts::OwnHosts;
 use crate::run::message::Message;
-use crate::source::HintSource;
+use crate::witnesses::own_hosts::OwnHosts;
+use crate::world::source::HintSource;
 
 /// Follows the own sessions, if there is a data folder.
 pub(super) fn start(

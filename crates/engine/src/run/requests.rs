@@ -4,7 +4,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::AnswerGiven;
 
 use super::Loop;
-use crate::pressed::{self, Pressed};
+use crate::handle::pressed::{self, Pressed};
 use crate::step::requests::UserAnswer;
 
 impl Loop {

@@ -11,12 +11,12 @@ use watchbill_history::worker::{OnRemoved, OnSettled};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::Loop;
-use crate::input::Input;
 use crate::persist::Persist;
 use crate::run::message::{CommandOutcome, Message};
 use crate::socket::access::CommandId;
 use crate::socket::holder;
 use crate::socket::server::Server;
+use crate::step::input::Input;
 
 impl Loop {
     /// Opens the socket if this engine holds the store. Otherwise follows the holder.

@@ -25,7 +25,7 @@ use watchbill_protocol::why::Why;
 
 use super::access::{AccessError, CommandId};
 use super::address_of;
-use crate::pressed::Pressed;
+use crate::handle::pressed::Pressed;
 
 /// The holder sends its hello at once. A holder that takes longer hangs.
 const GREETING: Duration = Duration::from_secs(2);

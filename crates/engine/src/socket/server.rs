@@ -22,11 +22,11 @@ use super::address_of;
 use super::ask::{Asking, note_refused, own, sink};
 use super::mailbox::{self, Closed, Closer, mailbox};
 use super::unreadable_call::{id_of, unknown_request};
-use crate::counter::Counter;
 use crate::handle::Handle;
-use crate::publish::Subscription;
+use crate::model::publish::Subscription;
 use crate::router::Router;
 use crate::router::access::{Face, may};
+use crate::world::counter::Counter;
 
 /// Limit of open connections, more than one user's programs need.
 const MAX_CONNECTIONS: usize = 256;

@@ -4,8 +4,8 @@ use watchbill_core::attention::AttentionEvent;
 use watchbill_core::time::Timestamp;
 
 use super::rooms::Rooms;
-use crate::input::{AttentionInput, Output};
 use crate::model::schedule::Due;
+use crate::step::input::{AttentionInput, Output};
 
 /// Takes in an event that concerns alerts and changes no session.
 pub(super) fn take_attention(rooms: &mut Rooms, input: AttentionInput) {

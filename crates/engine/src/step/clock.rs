@@ -6,8 +6,8 @@ use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
 
 use super::rooms::Rooms;
-use crate::environment::ClockStep;
 use crate::model::schedule::Due;
+use crate::world::environment::ClockStep;
 
 /// The place name of problems with the clock.
 const CLOCK: &str = "clock";

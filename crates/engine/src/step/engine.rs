@@ -31,19 +31,19 @@ use super::{
     attention, changes, clock, first_scan, own, processes, questions, reconcile, requests, settings, settle,
     user_commands, user_edits, verdicts, waking, working_folders,
 };
-pub use crate::environment::{Outlook, Sources};
-use crate::input::{Input, Output};
+use crate::handle::prompt::PromptTarget;
 use crate::model::distant::Distant;
 use crate::model::paths::Paths;
+use crate::model::publish::Current;
 use crate::model::sessions::Sessions;
 pub use crate::model::work::WorkCount;
 use crate::persist::changes::Changes;
 pub use crate::persist::evict::StoredStates;
-use crate::prompt::PromptTarget;
-use crate::publish::Current;
+use crate::step::input::{Input, Output};
 use crate::transcripts::{Loaded, TrackedFile};
 use crate::witnesses::hooks::Hooks;
 use crate::witnesses::registry::Registry;
+pub use crate::world::environment::{Outlook, Sources};
 use watchbill_history::query::Gate;
 use watchbill_history::query::timeline::TimelinePlan;
 use watchbill_settings::Settings;

@@ -8,8 +8,8 @@ use super::chains::tie_all;
 use super::ingest::take_loaded;
 use super::rooms::Rooms;
 use super::user_edits::carry_snoozes;
-use crate::input::Output;
 use crate::model::distant::Distant;
+use crate::step::input::Output;
 use crate::transcripts::Loaded;
 
 /// Takes in files that the first scan has read. Says whether chains may wait.

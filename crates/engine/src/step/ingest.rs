@@ -7,7 +7,7 @@ use watchbill_watch::tail::TailError;
 
 use super::after_read::{after_agent_read, after_read, forget_file};
 use super::rooms::Rooms;
-use crate::input::Output;
+use crate::step::input::Output;
 use crate::transcripts::{Fold, Loaded};
 
 /// Reads the companion of a subagent's transcript.

@@ -8,7 +8,7 @@ use watchbill_core::requests::open::RequestEffect;
 use super::processes::follow_registry;
 use super::requests::carry_out;
 use super::rooms::Rooms;
-use crate::input::Output;
+use crate::step::input::Output;
 use crate::witnesses::own::{OwnChange, OwnInput};
 
 /// Takes news in. Requests go where those of hook processes go.

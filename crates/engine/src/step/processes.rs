@@ -12,8 +12,8 @@ use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
 
 use super::rooms::Rooms;
-use crate::input::Output;
 use crate::model::schedule::Due;
+use crate::step::input::Output;
 use crate::witnesses::children::ChildQuestion;
 use crate::witnesses::registry::RegistryChange;
 

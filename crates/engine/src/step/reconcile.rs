@@ -15,8 +15,8 @@ use super::ingest::{read_meta, read_transcript};
 use super::processes::{forget_registry, note_registry_folders, read_registry, recheck, take_hook};
 use super::rooms::Rooms;
 use super::working_folders::{look_around, look_at_all_folders};
-use crate::input::Output;
 use crate::persist::stored_transcript::MetaStamp;
+use crate::step::input::Output;
 
 /// Looks at all hinted paths.
 pub(super) fn take_hints(rooms: &mut Rooms, hints: BTreeSet<Hint>, out: &mut Vec<Output>) {

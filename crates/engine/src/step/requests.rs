@@ -18,8 +18,8 @@ use watchbill_store::tables::answers::AnswerRow;
 use super::reconcile::take_hooks;
 use super::rooms::Rooms;
 use super::verdicts::inputs;
-use crate::input::Output;
 use crate::persist::changes::AnswerChange;
+use crate::step::input::Output;
 
 /// An answer of the user to a request that was shown.
 #[derive(Debug, Clone)]

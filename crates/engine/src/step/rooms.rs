@@ -7,7 +7,6 @@ use watchbill_core::requests::open::{Asked, OpenRequests};
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::UserEdits;
 
-use crate::environment::{Outlook, Sources, StepContext};
 use crate::model::alerting::Alerting;
 use crate::model::chain_state::ChainState;
 use crate::model::distant::Distant;
@@ -21,6 +20,7 @@ use crate::persist::evict::Eviction;
 use crate::persist::pending::Pending;
 use crate::witnesses::Witnesses;
 use crate::witnesses::own::OwnSessions;
+use crate::world::environment::{Outlook, Sources, StepContext};
 use watchbill_settings::Settings;
 
 /// Each room owns its private state. The doc of its type has more.

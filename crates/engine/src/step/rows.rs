@@ -10,11 +10,11 @@ use super::rooms::Rooms;
 use super::token_sharing::subtract_shared_tokens;
 use super::user_edits::end_outdated_edits;
 use super::verdicts::new_row;
-use crate::input::Output;
 use crate::model::row::row_due_at;
 use crate::model::rows::RowChanges;
 use crate::model::schedule::Due;
 use crate::model::sessions::Advanced;
+use crate::step::input::Output;
 
 /// Makes the due rows. Says whether a published view changed.
 pub(super) fn rebuild_rows(rooms: &mut Rooms, out: &mut Vec<Output>) -> bool {

@@ -9,8 +9,8 @@ use super::processes::read_registry;
 use super::rooms::Rooms;
 use super::rows::rebuild_rows;
 use super::working_folders::{add_folders, look_at_folder};
-use crate::input::Output;
 use crate::model::schedule::Due;
+use crate::step::input::Output;
 
 /// Works off the deadlines that have passed.
 pub(super) fn work_off_deadlines(rooms: &mut Rooms, out: &mut Vec<Output>) {

@@ -11,7 +11,7 @@ use super::rooms::Rooms;
 use super::settle::settle;
 use super::user_edits::take_change;
 use super::verdicts::row_of;
-use crate::input::Output;
+use crate::step::input::Output;
 
 /// Carries out a user command. Sessions may be named as for [`find`].
 ///

@@ -9,9 +9,9 @@ use super::fetch::fetch_all;
 use super::rooms::Rooms;
 use super::rows::rebuild_rows;
 use super::settle::settle;
-use crate::input::Output;
 use crate::model::resting::is_over;
 use crate::persist::pending::NextRows;
+use crate::step::input::Output;
 
 /// All sessions were restored. Those that the default roster shows get rows at once, the others rest.
 pub(super) fn put_at_rest(rooms: &mut Rooms) {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::rooms::Rooms;
-use crate::input::Output;
 use crate::model::schedule::Due;
+use crate::step::input::Output;
 use crate::witnesses::folders::{FolderLook, folder_of, look};
 
 /// Adds the working folders of due sessions. All may hold markers and status files; folders in use may get new ones.

@@ -13,7 +13,7 @@ use watchbill_history::reader::Reader;
 use watchbill_watch::fs::Fs;
 
 use super::{FileReading, Loaded, ReadCount, TrackedFile};
-use crate::problems::Problems;
+use crate::world::problems::Problems;
 
 /// A file during its reading, which begins with the first byte of the transcript.
 pub struct FoldedBeside {

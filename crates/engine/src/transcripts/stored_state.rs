@@ -14,7 +14,7 @@ use watchbill_watch::fs::FileStat;
 
 use super::{Fold, Limit, TrackedFile};
 use crate::persist::stored_transcript::{MetaStamp, StoredTranscript, TokenSharing};
-use crate::problems::Problems;
+use crate::world::problems::Problems;
 
 impl TrackedFile {
     /// Restores the file from its stored state. The record memory stays in the store.

@@ -16,7 +16,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{Fs, NotRegular, is_gone, problem_of};
 use watchbill_watch::process::Processes;
 
-use crate::problems::Problems;
+use crate::world::problems::Problems;
 
 /// A torn file is read again after this time. The agent rewrites it in place, in one write.
 const RETRY: Millis = Millis(50);

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_core::history::ArchiveSettings;
-use watchbill_engine::archive::with_archive;
+use watchbill_engine::alone::forget::{ForgetWhat, forget};
+use watchbill_engine::alone::index::{Indexed, Options, run};
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{real_sources, start};
-use watchbill_engine::index::{Indexed, Options, run};
+use watchbill_engine::world::archive::with_archive;
 use watchbill_protocol::store::IndexReport;
 use watchbill_settings::Settings;
 use watchbill_store::{OpenMode, Store};

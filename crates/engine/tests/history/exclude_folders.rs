@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::history::ArchiveSettings;
+use watchbill_engine::alone::index::{Indexed, Options, run};
 use watchbill_engine::engine::Sources;
 use watchbill_engine::handle::{real_sources, start};
-use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_history::query::health;
 use watchbill_settings::Settings;
 use watchbill_store::{DatabaseState, OpenMode, Store};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use watchbill_engine::index::{Options, run};
+use watchbill_engine::alone::index::{Options, run};
 use watchbill_store::{OpenMode, Store};
 
 use crate::schemas::{SESSION, TRANSCRIPT, one_transcript};

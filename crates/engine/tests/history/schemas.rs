@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
+use watchbill_engine::alone::index::{Indexed, Options, run};
 use watchbill_engine::engine::Sources;
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_settings::Settings;
 use watchbill_store::search::Query;
 use watchbill_store::stats::TokenGroup;

@@ -8,7 +8,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::handle::{real_sources, start, start_in};
-use watchbill_engine::publish::Subscription;
+use watchbill_engine::model::publish::Subscription;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_settings::{Settings, WatchSetting};
 use watchbill_store::search::Query;

@@ -19,12 +19,12 @@ use std::time::{Duration, Instant};
 
 use records::{SessionWriter, session};
 use watchbill_core::time::Timestamp;
+use watchbill_engine::alone::index;
+use watchbill_engine::alone::single_look::look;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::handle::{real_sources, start};
-use watchbill_engine::index;
-use watchbill_engine::publish::snapshot;
-use watchbill_engine::single_look::look;
+use watchbill_engine::model::publish::snapshot;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
 use watchbill_store::stats::TokenGroup;

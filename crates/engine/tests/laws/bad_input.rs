@@ -2,7 +2,7 @@
 
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::input::Input;
-use watchbill_engine::publish::snapshot;
+use watchbill_engine::model::publish::snapshot;
 use watchbill_watch::fs::FileKind;
 use watchbill_watch::hints::Hint;
 
@@ -229,7 +229,7 @@ fn key_files_are_never_opened() {
     house.catch_up();
     house.hint([watchbill_watch::hints::Hint::Tree(ROOT.into())].into());
     let clock = watchbill_engine::clock::ManualClock::new(house.now);
-    watchbill_engine::single_look::look(settings(), world, Outlook::LIVE, &clock);
+    watchbill_engine::alone::single_look::look(settings(), world, Outlook::LIVE, &clock);
     let opened = notes.opened();
     assert!(opened.contains(&registry_file(7)), "the test sees what is opened");
     assert!(opened.iter().all(|path| path.extension().is_none_or(|ending| ending != "key")), "{opened:?}");

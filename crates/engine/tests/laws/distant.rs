@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
+use watchbill_engine::alone::single_look::{look as look_at_all, look_at_recent};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::{Engine, Outlook};
-use watchbill_engine::publish::snapshot;
-use watchbill_engine::single_look::{look as look_at_all, look_at_recent};
+use watchbill_engine::model::publish::snapshot;
 use watchbill_protocol::roster::{Problem, TrackedSession};
 
 use crate::house::{House, agent, registry_file, settings, transcript};

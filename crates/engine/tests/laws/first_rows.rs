@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use watchbill_core::time::Millis;
-use watchbill_engine::publish::{Served, Subscriber, Subscription, snapshot};
+use watchbill_engine::model::publish::{Served, Subscriber, Subscription, snapshot};
 use watchbill_protocol::roster::{GroupCounts, RosterDelta, RosterMessage, RosterSnapshot};
 use watchbill_protocol::status::Status;
 

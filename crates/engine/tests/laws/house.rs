@@ -13,11 +13,11 @@ use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::{Group, group_of};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
+use watchbill_engine::demo::stage::Stage;
 use watchbill_engine::engine::{Engine, Outlook, Sources};
 use watchbill_engine::input::{Input, Output};
+use watchbill_engine::model::publish::snapshot;
 use watchbill_engine::persist::Persist;
-use watchbill_engine::publish::snapshot;
-use watchbill_engine::stage::Stage;
 use watchbill_engine::witnesses::folders::look;
 use watchbill_protocol::roster::{Problem, RosterSnapshot, TrackedSession};
 use watchbill_settings::Settings;
@@ -490,25 +490,35 @@ impl House {
     /// The engine of a program that starts now without a store.
     pub fn cold(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::single_look::look(self.settings.clone(), self.stage.world(), self.outlook, &clock)
+        watchbill_engine::alone::single_look::look(
+            self.settings.clone(),
+            self.stage.world(),
+            self.outlook,
+            &clock,
+        )
     }
 
     /// The engine of a program that starts now and reads the store beside this one.
     pub fn warm(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::single_look::look(self.stored(), self.stage.world(), self.outlook, &clock)
+        watchbill_engine::alone::single_look::look(self.stored(), self.stage.world(), self.outlook, &clock)
     }
 
     /// The same for a program that wants only the default roster.
     pub fn look_at_default_roster(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::single_look::look_at_recent(self.stored(), self.stage.world(), self.outlook, &clock)
+        watchbill_engine::alone::single_look::look_at_recent(
+            self.stored(),
+            self.stage.world(),
+            self.outlook,
+            &clock,
+        )
     }
 
     /// The same without a store.
     pub fn cold_look_at_default_roster(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::single_look::look_at_recent(
+        watchbill_engine::alone::single_look::look_at_recent(
             self.settings.clone(),
             self.stage.world(),
             self.outlook,

@@ -3,7 +3,7 @@
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::input::Input;
-use watchbill_engine::publish::snapshot;
+use watchbill_engine::model::publish::snapshot;
 use watchbill_engine::transcripts::{LoadOptions, load};
 
 use crate::house::{House, ROOT, agent, transcript};

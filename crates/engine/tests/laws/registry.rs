@@ -3,8 +3,8 @@
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::input::Output;
-use watchbill_engine::problems::Problems;
 use watchbill_engine::witnesses::registry::Registry;
+use watchbill_engine::world::problems::Problems;
 
 use crate::house::{House, registry_file, transcript};
 use crate::records::{SessionWriter, registry, session};
@@ -44,7 +44,7 @@ fn a_registry_file_that_stays_torn_is_no_evidence() {
     assert!(house.out.contains(&Output::ForgetProcess(7)));
     // A program that starts now reports the same, and does not wait for the rest of the file.
     let cold = house.cold();
-    assert_eq!(watchbill_engine::publish::snapshot(&cold.current(true)).problems, house.problems());
+    assert_eq!(watchbill_engine::model::publish::snapshot(&cold.current(true)).problems, house.problems());
     write(&house, "1", 1, "busy");
     house.catch_up();
     assert_eq!(house.row(author(1)).state_reason.source, "registry");

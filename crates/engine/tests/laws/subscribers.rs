@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::engine::Engine;
-use watchbill_engine::publish::{Subscriber, Subscription, snapshot};
+use watchbill_engine::model::publish::{Subscriber, Subscription, snapshot};
 use watchbill_protocol::event::{StoreEvent, StoreEvents, replay};
 use watchbill_protocol::roster::{RosterDelta, RosterMessage, RosterSnapshot};
 

@@ -149,7 +149,7 @@ fn two_thousand_idle_sessions_cost_no_wake_up() {
     assert_eq!(house.engine.work(), before, "nothing is done for hours");
     house.wait(Millis::from_secs(4 * 3600));
     assert_eq!(house.engine.next_deadline(), None, "and nothing is waited for any more");
-    let shown = watchbill_engine::publish::snapshot(&house.engine.current(false)).sessions.len();
+    let shown = watchbill_engine::model::publish::snapshot(&house.engine.current(false)).sessions.len();
     assert_eq!((shown, house.all().sessions.len()), (0, 2000));
 }
 

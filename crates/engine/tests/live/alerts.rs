@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, channel};
 
 use watchbill_engine::handle::{Handle, start};
-use watchbill_engine::publish::Subscription;
+use watchbill_engine::model::publish::Subscription;
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::alert::Alert;
 use watchbill_protocol::roster::RosterMessage;

@@ -4,11 +4,11 @@
 
 use std::os::unix::fs::symlink;
 
+use watchbill_engine::alone::single_look::look;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::publish::snapshot;
-use watchbill_engine::single_look::look;
+use watchbill_engine::model::publish::snapshot;
 use watchbill_protocol::roster::RosterSnapshot;
 
 use crate::records::session;

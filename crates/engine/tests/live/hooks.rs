@@ -7,10 +7,10 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use watchbill_core::ids::Instance;
+use watchbill_engine::alone::single_look::look;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::single_look::look;
 use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::HookPaths;

@@ -15,7 +15,7 @@ use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::Sources;
 use watchbill_engine::handle::{Handle, real_sources, start_in};
-use watchbill_engine::source::HintSource;
+use watchbill_engine::world::source::HintSource;
 use watchbill_protocol::doctor::WatchMode;
 use watchbill_settings::Settings;
 use watchbill_watch::fs::{FileStat, ReadAt};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use watchbill_engine::handle::start;
-use watchbill_engine::publish::Subscription;
+use watchbill_engine::model::publish::Subscription;
 use watchbill_settings::{Settings, WatchSetting};
 
 use crate::subscriber::{Folder, Subscriber, TIMEOUT, append, now, row};

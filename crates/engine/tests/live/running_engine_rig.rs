@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::user::SessionCommand;
+use watchbill_engine::alone::index;
 use watchbill_engine::handle::{real_sources, start};
-use watchbill_engine::index;
 use watchbill_history::query;
 use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;

@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use serde_json::{Value, json};
 use watchbill_core::ids::SessionId;
 use watchbill_core::user::SessionCommand;
-use watchbill_engine::pressed::Pressed;
+use watchbill_engine::handle::pressed::Pressed;
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::request::{AnswerCall, RequestDecision};

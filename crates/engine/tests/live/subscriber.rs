@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::{Handle, start};
-use watchbill_engine::publish::Subscription;
+use watchbill_engine::model::publish::Subscription;
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot, TrackedSession};
 use watchbill_settings::Settings;
 

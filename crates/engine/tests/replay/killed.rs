@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use watchbill_core::ids::SessionId;
-use watchbill_engine::replay::{Operation, Recording};
+use watchbill_engine::demo::replay::{Operation, Recording};
 
 use crate::play::{Player, Witnesses, all};
 

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_engine::demo::replay::{Operation, Recording};
+use watchbill_engine::demo::stage::Stage;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::input::{Input, Output};
-use watchbill_engine::replay::{Operation, Recording};
-use watchbill_engine::stage::Stage;
 use watchbill_settings::Settings;
 
 /// The folder of recordings.

@@ -17,8 +17,8 @@ use serde_json::Value;
 use watchbill_agents::records::parse_line;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::{Attachment, Block, Body, PromptOrigin, QueueOperation, System};
+use watchbill_engine::demo::replay::Operation;
 use watchbill_engine::engine::Engine;
-use watchbill_engine::replay::Operation;
 use watchbill_protocol::roster::TrackedSession;
 
 use crate::play::{NamedRecording, Player, Witnesses};

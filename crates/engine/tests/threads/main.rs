@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use watchbill_engine::handle::start;
-use watchbill_engine::publish::Subscription;
+use watchbill_engine::model::publish::Subscription;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_settings::Settings;
 

@@ -7,8 +7,8 @@ use watchbill_drive::client::send;
 use watchbill_drive::folder::Folder;
 use watchbill_drive::socket::caller::why_no_person_started_this;
 use watchbill_drive::start::start;
+use watchbill_engine::alone::forget::mark_unwanted_own;
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::forget::mark_unwanted_own;
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize, OwnSpec};
 

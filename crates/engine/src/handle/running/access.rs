@@ -11,7 +11,7 @@ use watchbill_protocol::store::{ForgetReport, IndexReport};
 use watchbill_store::{OpenMode, Store};
 
 use super::Handle;
-use crate::publish::snapshot;
+use crate::model::publish::snapshot;
 use crate::run::message::{CommandOutcome, Message};
 use crate::socket::access::{AccessError, CommandId};
 use crate::socket::client::Client;

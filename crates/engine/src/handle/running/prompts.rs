@@ -9,7 +9,7 @@ use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_terminal::RealWorld;
 
 use super::Handle;
-use crate::prompt;
+use crate::handle::prompt;
 
 impl Handle {
     /// Sends a prompt of the user to a session: types it into its terminal and waits until the agent's files show the

@@ -19,14 +19,14 @@ use watchbill_protocol::request::{AnswerCall, AnswerGiven, RequestDecision};
 
 use super::Handle;
 use crate::engine::Engine;
-use crate::file_looks::AT_MOST;
-use crate::named_files;
-use crate::pressed::{self, Pressed};
+use crate::handle::file_looks::AT_MOST;
+use crate::handle::named_files;
+use crate::handle::pressed::{self, Pressed};
 use crate::run::message::{AskSink, Message};
 use crate::socket::access::AccessError;
 use crate::socket::client::Client;
-use crate::source::HintSource;
 use crate::step::requests::{RefusedCaller, UserAnswer};
+use crate::world::source::HintSource;
 
 impl Handle {
     /// Passes on the request of a hook process. `sink` gets the text for the hook process to print, or nothing.

@@ -8,7 +8,7 @@ use watchbill_protocol::error::ApiError;
 use super::{Handle, TIMEOUT, stopped};
 use crate::engine::Engine;
 use crate::run::message::Message;
-use crate::source::HintSource;
+use crate::world::source::HintSource;
 
 impl Handle {
     pub(super) fn ask_loop<T: Send + 'static>(

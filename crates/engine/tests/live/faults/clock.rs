@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_engine::alone::forget::{ForgetWhat, forget};
 use watchbill_engine::clock::ManualClock;
-use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{Handle, real_sources, start_in};
 use watchbill_protocol::search::SearchQuery;
 use watchbill_settings::Settings;

@@ -3,7 +3,7 @@
 use watchbill_history::archive::over;
 use watchbill_settings::Settings;
 
-use crate::environment::Sources;
+use crate::world::environment::Sources;
 
 /// Transcripts that are archived later appear too. Without a data folder, gives the world unchanged.
 pub fn with_archive(world: Sources, settings: &Settings) -> Sources {

@@ -1,5 +1,4 @@
 //! The functions of one step, over the rooms. They hold no state.
-
 mod after_read;
 mod attention;
 mod chains;
@@ -10,6 +9,7 @@ pub mod engine;
 mod fetch;
 mod first_scan;
 mod ingest;
+pub mod input;
 mod own;
 mod processes;
 mod questions;

@@ -1,7 +1,7 @@
 //! One tracked file: its read position and its fold.
-
 pub mod beside;
 mod exclude;
+pub mod first_scan;
 mod stored_state;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::tail::TailError;
 
 use crate::persist::stored_transcript::MetaStamp;
-use crate::problems::Problems;
+use crate::world::problems::Problems;
 
 /// Bytes read from one file in one step. The rest waits for its turn, so that a huge append to one session does not
 /// delay another.

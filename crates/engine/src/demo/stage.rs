@@ -10,8 +10,8 @@ use watchbill_watch::hints::HintSet;
 use watchbill_watch::mem::MemFs;
 use watchbill_watch::process::FakeProcesses;
 
-use crate::environment::Sources;
-use crate::replay::{Operation, Recording};
+use crate::demo::replay::{Operation, Recording};
+use crate::world::environment::Sources;
 
 /// The file system and processes in which recordings are played.
 #[derive(Clone)]

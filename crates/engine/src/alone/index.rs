@@ -9,10 +9,10 @@ use watchbill_protocol::error::ApiError;
 use watchbill_settings::Settings;
 use watchbill_watch::clock::SystemClock;
 
-use crate::environment::{Outlook, Sources};
-use crate::forget::remove_unwanted_own;
-use crate::live_state::StoredLiveState;
-use crate::single_look::look_and_keep;
+use crate::alone::forget::remove_unwanted_own;
+use crate::alone::single_look::look_and_keep;
+use crate::persist::live_state::StoredLiveState;
+use crate::world::environment::{Outlook, Sources};
 use states_ahead::StatesAhead;
 
 /// Reads everything new in all transcripts into the store. Calls `progress` now and then; it returns `false` to end the

@@ -3,7 +3,7 @@
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use crate::counter::Counter;
+use crate::world::counter::Counter;
 
 /// How long a look may take.
 pub(crate) const AT_MOST: Duration = Duration::from_secs(2);

@@ -1,5 +1,4 @@
 //! The engine's model of sessions: transcripts, chains, rows, and needs of the user.
-
 pub(crate) mod alerting;
 pub(crate) mod chain_facts;
 pub(crate) mod chain_state;
@@ -8,6 +7,7 @@ pub mod files;
 pub(crate) mod first_scan_progress;
 pub mod paths;
 pub(crate) mod problem_report;
+pub mod publish;
 pub(crate) mod resting;
 pub mod row;
 pub(crate) mod rows;

@@ -1,10 +1,10 @@
 //! All witnesses of sessions beside the transcripts: registry, hooks, markers, status files, child processes.
-
 pub mod children;
 pub mod folders;
 pub mod hooks;
 pub mod markers;
 pub mod own;
+pub(crate) mod own_hosts;
 pub mod registry;
 pub mod status_files;
 
@@ -22,9 +22,9 @@ use watchbill_core::status_file::StatusWitness;
 use watchbill_core::time::Timestamp;
 use watchbill_history::memory::model::child::agent_folder;
 
-use crate::environment::StepContext;
 use crate::model::problem_report::ProblemReport;
 use crate::persist::changes::SeenFacts;
+use crate::world::environment::StepContext;
 use children::{ChildChange, ChildQuestion, Children};
 use folders::{FolderActions, FolderLook, Folders};
 use hooks::{HookChange, HookSession, Hooks};

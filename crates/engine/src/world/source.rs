@@ -79,7 +79,7 @@ impl HintSource for SystemSource {
     fn problems(&self) -> Vec<Problem> {
         let troubles = self.roots.health().into_iter().filter_map(|root| root.problem);
         let lost = self.roots.lost_events() + self.folders.as_ref().map_or(0, Watcher::lost_events);
-        let overflow = (lost > 0).then(|| crate::problems::overflow(lost));
+        let overflow = (lost > 0).then(|| crate::world::problems::overflow(lost));
         troubles.chain(overflow).collect()
     }
 

@@ -14,11 +14,11 @@ use watchbill_settings::Settings;
 use watchbill_store::tables::answers::AnswerRow;
 use watchbill_store::{OpenMode, Store, StoreError};
 
+use crate::alone::single_look::{WantedRows, look_with};
 use crate::clock::{Clock, SystemClock};
-use crate::environment::{Outlook, Sources};
 use crate::persist::Persist;
-use crate::single_look::{WantedRows, look_with};
 use crate::step::requests::{RefusedCaller, UserAnswer};
+use crate::world::environment::{Outlook, Sources};
 
 /// The answers since a time, oldest first. None where nothing is stored yet.
 ///

@@ -11,13 +11,13 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
 use watchbill_store::{OpenMode, Store, last_writer, process_label};
 
+use crate::alone::single_look::{WantedRows, look, look_with};
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::environment::{Outlook, Sources};
 use crate::persist::Persist;
-use crate::single_look::{WantedRows, look, look_with};
 use crate::socket::access::{AccessError, CommandId};
 use crate::socket::client::Client;
+use crate::world::environment::{Outlook, Sources};
 
 /// Pause between two attempts.
 const RETRY: Duration = Duration::from_millis(20);

@@ -21,10 +21,10 @@ use watchbill_protocol::store::ForgetReport;
 use watchbill_settings::Settings;
 use watchbill_store::{Access, OpenMode, Store, StoreError, process_label};
 
-use crate::live_state::StoredLiveState;
-use crate::own_hosts::ended::{self, remove_unwanted};
+use crate::persist::live_state::StoredLiveState;
 use crate::socket::access::AccessError;
 use crate::socket::client::Client;
+use crate::witnesses::own_hosts::ended::{self, remove_unwanted};
 
 /// Pause between two attempts to reach the holder.
 const RETRY: Duration = Duration::from_millis(20);

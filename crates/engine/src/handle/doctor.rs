@@ -17,9 +17,9 @@ use watchbill_protocol::doctor::{
 use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
-use crate::hook_setup::{ExpectedHooks, every_scope};
-use crate::mute::MuteFile;
-use crate::source::HintSource;
+use crate::handle::hook_setup::{ExpectedHooks, every_scope};
+use crate::world::mute::MuteFile;
+use crate::world::source::HintSource;
 use watchbill_history::query;
 
 /// Returns how a root is watched.
@@ -28,7 +28,7 @@ pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
 /// The whole report. Starts a watcher for a moment, to test how `watch` and the window would notice changes.
 /// `client_of` asks for the version of the agent that uses a folder.
 pub fn doctor_with_watch_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Version>) -> Doctor {
-    let watcher = crate::source::watch(engine.settings(), || {});
+    let watcher = crate::world::source::watch(engine.settings(), || {});
     watcher.ready();
     let mut doctor = doctor(engine, &|root| watcher.mode_of(root));
     doctor.problems.extend(watcher.problems().iter().map(Problem::from));

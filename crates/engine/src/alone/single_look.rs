@@ -6,13 +6,13 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::environment::{Outlook, Sources};
-use crate::first_scan::FirstScan;
-use crate::input::{Input, Output};
 use crate::model::distant::Distant;
-use crate::own_hosts;
 use crate::persist::Persist;
+use crate::step::input::{Input, Output};
+use crate::transcripts::first_scan::FirstScan;
 use crate::transcripts::{LoadOptions, Loaded};
+use crate::witnesses::own_hosts;
+use crate::world::environment::{Outlook, Sources};
 use watchbill_core::time::Timestamp;
 use watchbill_settings::Settings;
 use watchbill_store::OpenMode;

@@ -2,10 +2,10 @@
 //!
 //! If the store cannot be opened or written, the engine goes on without it, reports a problem, and writes the pending
 //! changes as soon as it can. If another process writes, this one only reads, and takes over when the other one ends.
-
 pub mod changes;
 mod confirm_states;
 pub mod evict;
+pub(crate) mod live_state;
 pub(crate) mod pending;
 mod recall;
 mod removed_store;

@@ -1,5 +1,7 @@
 //! The demo: bundled recordings of the real client, played in memory in real time. A user without sessions sees what
 //! Watchbill does.
+pub mod replay;
+pub mod stage;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,13 +10,13 @@ use tokio::sync::Notify;
 use watchbill_agents::{Agent, traits};
 use watchbill_core::time::{Millis, Timestamp};
 
+use crate::alone::single_look;
 use crate::clock::{Clock, ManualClock, ShiftedClock};
+use crate::demo::replay::{Operation, Recording};
+use crate::demo::stage::Stage;
 use crate::engine::Engine;
-use crate::environment::Outlook;
 use crate::handle::{Handle, start_in};
-use crate::replay::{Operation, Recording};
-use crate::single_look;
-use crate::stage::Stage;
+use crate::world::environment::Outlook;
 use watchbill_settings::Settings;
 
 /// One part of the demo: a recording, and its start in seconds of the demo.
@@ -25,7 +27,7 @@ struct Part {
 
 macro_rules! bundled {
     ($name:literal) => {
-        include_str!(concat!("../demo/", $name, ".ndjson"))
+        include_str!(concat!("../../demo/", $name, ".ndjson"))
     };
 }
 

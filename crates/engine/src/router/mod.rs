@@ -1,8 +1,8 @@
 //! The one door to the engine: it answers each request of a face, if the table in [`access`] gives the face the right.
-
 pub mod access;
 mod own;
 mod person;
+pub mod worktree;
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use watchbill_protocol::store::ForgetReport;
 use watchbill_settings::Configuration;
 
 use crate::handle::Handle;
-use crate::hook_setup::HookSetup;
+use crate::handle::hook_setup::HookSetup;
 use crate::socket::access::AccessError;
 use access::{Face, may};
 
@@ -127,7 +127,7 @@ impl Router {
                 self.remove(&Removal::RememberAgain(SessionId::new(&session))).map(drop)?,
             ),
             Request::Answers { since } => {
-                Reply::Answers(crate::answers::list(&engine.settings(), time(since)?)?)
+                Reply::Answers(crate::alone::answers::list(&engine.settings(), time(since)?)?)
             }
             Request::Context(call) => Reply::Context(engine.context(&call)?),
             Request::ContextPrinted { answer } => Reply::ContextPrinted(engine.context_printed(&answer)?),
