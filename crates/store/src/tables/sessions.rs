@@ -303,18 +303,4 @@ impl Store {
             .collect()
         })
     }
-
-    /// The sessions of a work chain, oldest first.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn chain_sessions(&self, chain: &str) -> Result<Vec<SessionRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM sessions WHERE chain_id = ?1 ORDER BY created_at, session_id"
-            ))?
-            .query_map([chain], read)?
-            .collect()
-        })
-    }
 }
