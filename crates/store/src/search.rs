@@ -203,7 +203,7 @@ fn candidates(
         filtered.push_str(tags);
     };
     if let Some(role) = query.role {
-        filter(&tags::role_tag(role.word()));
+        filter(&tags::role_tag(role.as_str()));
     }
     if let Some(tool) = &query.tool {
         filter(&tags::tool_tag(tool));
@@ -340,11 +340,11 @@ impl Ranking {
 
 /// Users look for conversation rather than for the output of tools.
 fn weight_of(role: &str) -> f64 {
-    match Role::of(role) {
-        Some(Role::Title) => 2.0,
-        Some(Role::Prompt) => 1.6,
-        Some(Role::Answer | Role::Summary) => 1.3,
-        Some(Role::ToolResult | Role::Notice) => 0.7,
+    match role.parse() {
+        Ok(Role::Title) => 2.0,
+        Ok(Role::Prompt) => 1.6,
+        Ok(Role::Answer | Role::Summary) => 1.3,
+        Ok(Role::ToolResult | Role::Notice) => 0.7,
         _ => 1.0,
     }
 }

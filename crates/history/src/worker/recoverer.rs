@@ -91,7 +91,7 @@ fn write(
         }
         step.add_recovery(&RecoveryRow {
             at: now,
-            what: one.word().to_owned(),
+            what: <&str>::from(one).to_owned(),
             session_id: Some(one.session().to_string()),
             detail: one.detail(),
         })?;
@@ -113,7 +113,7 @@ fn apply_correction(
             .put_session(&SessionRow {
                 session_id: session.to_string(),
                 active_at: Some(*last_activity_at),
-                state: Some(State::Ended.word().to_owned()),
+                state: Some(State::Ended.as_str().to_owned()),
                 state_since: Some(*last_activity_at),
                 ..SessionRow::default()
             })
@@ -147,7 +147,7 @@ fn view(store: &Store, key: SessionKey, row: SessionRow) -> Result<SessionView, 
     let batches = store.batches_to_recover(key, orphans.is_empty())?;
     let mut view = SessionView {
         id: row.session_id.as_str().into(),
-        alive: row.state.is_some_and(|state| State::GOES_ON.iter().any(|known| known.word() == state)),
+        alive: row.state.is_some_and(|state| State::GOES_ON.iter().any(|known| known.as_str() == state)),
         last_activity_at: row.active_at,
         batches: batches.into_iter().map(|stored| stored.batch).collect(),
         orphans,

@@ -206,7 +206,7 @@ impl WriteTransaction<'_> {
         self.run(
             "UPDATE sessions SET state = ?2, state_kind = NULL, state_since = coalesce(active_at, state_since)
              WHERE session_id = ?1 AND state IS NOT NULL AND state <> ?2",
-            (session.as_str(), State::Ended.word()),
+            (session.as_str(), State::Ended.as_str()),
         )?;
         Ok(())
     }
