@@ -4,8 +4,8 @@
 //!
 //! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
+use watchbill_agents::records::parse_line;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
-use watchbill_core::transcript::parse::parse_line;
 
 /// Lines with their offset and bytes. A huge line has its length instead of its bytes.
 fn lines(bytes: &[u8], chunk: usize, cap: usize) -> Vec<(u64, Result<Vec<u8>, u64>)> {
@@ -31,7 +31,7 @@ pub fn check(data: &[u8]) {
 
     for line in bytes.split(|b| *b == b'\n') {
         let mut records = 0;
-        let report = parse_line(line, &mut |_| records += 1);
+        let report = parse_line(line, &mut |_, _| records += 1);
         assert_eq!(report.records, records);
     }
 }

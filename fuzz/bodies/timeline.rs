@@ -2,6 +2,7 @@
 //!
 //! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
+use watchbill_agents::records::parse_line;
 use watchbill_core::transcript::timeline::TimelineBuilder;
 
 /// Panics if a rule is broken.
@@ -9,7 +10,7 @@ pub fn check(data: &[u8]) {
     let mut builder = TimelineBuilder::default();
     let mut push_all = || {
         for (offset, line) in (0..).zip(data.split(|b| *b == b'\n')) {
-            builder.push_line(offset, line);
+            parse_line(line, &mut |record, full| builder.push(offset, &record, full));
         }
         builder.entries().iter().filter(|entry| entry.uuid.is_some()).count()
     };

@@ -1,4 +1,4 @@
-//! Answers of the window and of notifications on their way to the engine.
+//! Answers of notifications on their way to the engine.
 
 use tauri::{AppHandle, Manager, async_runtime};
 use watchbill_protocol::request::AnswerCall;
@@ -14,7 +14,7 @@ pub fn send(app: &AppHandle, call: AnswerCall) {
     let app = app.clone();
     async_runtime::spawn(async move {
         let session = call.session.clone();
-        if let Err(error) = app.state::<Desk>().answer(call, "notification").await {
+        if let Err(error) = app.state::<Desk>().answer(call).await {
             refuse(&app, session, error.to_string());
         }
     });

@@ -1,131 +1,118 @@
-//! The commands that the window may call. Each is a thin call of the engine. Slow ones run off the main thread.
-
-pub mod memory;
-pub mod shell;
-pub mod words;
+//! The commands that a page may call: `ask` for all requests, and one pair for what it follows.
+//!
+//! The router of the engine answers a request. Here is only what a desktop alone can do.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use tauri::State;
-use tauri::ipc::Channel;
-use watchbill_engine::Timestamp;
-use watchbill_engine::handle::Handle;
-use watchbill_protocol::chain::WorkChain;
-use watchbill_protocol::doctor::Doctor;
+use tauri::ipc::JavaScriptChannelId;
+use tauri::{AppHandle, Manager, State, WebviewWindow};
+use watchbill_engine::router::access::{Face, may};
+use watchbill_protocol::api::{ApiReply, ApiRequest, ApiSubscription};
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::focus::FocusAnswer;
-use watchbill_protocol::request::{AnswerCall, AnswerGiven};
-use watchbill_protocol::roster::{RosterMessage, TrackedSession};
-use watchbill_protocol::search::{SearchAnswer, SearchQuery};
-use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace};
-use watchbill_protocol::why::Why;
+use watchbill_protocol::shell::ShellMessage;
 
-use crate::alerts;
+use crate::autostart::Switch;
 use crate::desk::Desk;
-use crate::engine;
+use crate::engine::off_thread;
+use crate::settings::SettingsLine;
+use crate::shortcut::GlobalKey;
+use crate::window_messages::WindowMessages;
+use crate::{alerts, engine, own, window};
 
-/// Sends a snapshot and then deltas through `channel`; ends an earlier subscription of the window.
+/// Answers a request of a page.
 #[tauri::command]
-pub async fn roster_subscribe(
-    desk: State<'_, Desk>,
-    channel: Channel<RosterMessage>,
-    all: bool,
-) -> Result<(), ApiError> {
-    desk.show_roster(channel, all).map_err(|error| {
-        ApiError::new(ErrorCode::Internal, format!("Watchbill cannot watch the sessions: {error}"))
+pub async fn ask(app: AppHandle, page: WebviewWindow, request: ApiRequest) -> Result<ApiReply, ApiError> {
+    let desk = app.state::<Desk>();
+    may(&face(&desk, &page), request.right())?;
+    Ok(match request {
+        ApiRequest::OpenFolder { session } => {
+            let row = desk.router(&app);
+            off_thread(move || show_folder(row.row(&session)?.cwd.as_deref())).await?;
+            ApiReply::OpenFolder(())
+        }
+        ApiRequest::OpenLink { address } => {
+            off_thread(move || open_link(&address)).await?;
+            ApiReply::OpenLink(())
+        }
+        ApiRequest::StartDemo => {
+            desk.show_demo(off_thread(start_demo).await?);
+            ApiReply::StartDemo(())
+        }
+        ApiRequest::SetCompact { on } => {
+            window::set_compact(&app, on);
+            ApiReply::SetCompact(())
+        }
+        ApiRequest::OpenSettings => {
+            window::open_settings(&app);
+            ApiReply::OpenSettings(())
+        }
+        ApiRequest::Autostart => ApiReply::Autostart(app.state::<Switch>().is_on().map_err(|error| {
+            let message =
+                format!("the setting for starting Watchbill with the desktop cannot be read: {error}");
+            ApiError::new(ErrorCode::Unreadable, message)
+        })?),
+        ApiRequest::SetAutostart { on } => {
+            let switch = app.state::<Switch>();
+            ApiReply::SetAutostart(switch.set(on).and_then(|()| switch.is_on()).map_err(|error| {
+                let message = format!("Watchbill's start with the desktop could not be changed: {error}");
+                ApiError::new(ErrorCode::Unsupported, message)
+            })?)
+        }
+        ApiRequest::Shortcut => ApiReply::Shortcut(app.state::<GlobalKey>().shown()),
+        ApiRequest::ServiceState => ApiReply::ServiceState(desk.http().state()),
+        request => {
+            let (router, face) = (desk.router(&app), face(&desk, &page));
+            let wanted = match &request {
+                ApiRequest::Search { .. } => desk.begin_search(),
+                _ => Arc::new(|| true),
+            };
+            let mut reply = off_thread(move || Ok(router.answer(&face, request, wanted)?)).await?;
+            if let ApiReply::Doctor(doctor) = &mut reply {
+                doctor.desktop = Some(alerts::health(desk.has_tray()).await);
+            }
+            reply
+        }
     })
 }
 
-/// The row of the chain's head, where the work of this session goes on, even if the roster does not show it.
+/// Sends what the page follows through `channel`. Gives the number that ends it, if it ends otherwise than with the page.
 #[tauri::command]
-pub async fn session_head(desk: State<'_, Desk>, session_id: String) -> Result<TrackedSession, ApiError> {
-    desk.ask(move |engine| row_of(engine, &engine.chain(&session_id)?.head)).await
+pub async fn subscribe(
+    app: AppHandle,
+    page: WebviewWindow,
+    to: ApiSubscription,
+    channel: JavaScriptChannelId,
+) -> Result<Option<u32>, ApiError> {
+    let desk = app.state::<Desk>();
+    may(&face(&desk, &page), to.right())?;
+    let webview = page.as_ref().clone();
+    match to {
+        ApiSubscription::Roster { all } => {
+            desk.show_roster(channel.channel_on(webview), all).map_err(|error| {
+                let message = format!("Watchbill cannot watch the sessions: {error}");
+                ApiError::new(ErrorCode::Internal, message)
+            })?;
+        }
+        ApiSubscription::Settings => {
+            app.state::<SettingsLine>().add(&app, page.label(), channel.channel_on(webview));
+        }
+        ApiSubscription::Shell => {
+            let first = ShellMessage::Compact { on: window::is_compact(&app) };
+            app.state::<WindowMessages>().connect(channel.channel_on(webview), first);
+        }
+        ApiSubscription::Own { session, from } => {
+            let folder = desk.router(&app).own_folder(&session)?;
+            return own::attach(&app, folder, from, channel.channel_on(webview)).map(Some);
+        }
+    }
+    Ok(None)
 }
 
-/// Answers a request that the window has shown. When it returns, the answer is stored and on its way.
+/// Ends what has a number.
 #[tauri::command]
-pub async fn answer_request(desk: State<'_, Desk>, call: AnswerCall) -> Result<AnswerGiven, ApiError> {
-    desk.answer(call, "window").await
-}
-
-/// The witnesses of a state.
-#[tauri::command]
-pub async fn session_why(desk: State<'_, Desk>, session_id: String) -> Result<Why, ApiError> {
-    desk.ask(move |engine| engine.why(&session_id)).await
-}
-
-/// The work chain of a session.
-#[tauri::command]
-pub async fn session_chain(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
-    desk.ask(move |engine| engine.chain(&session_id)).await
-}
-
-/// A part of a timeline: `limit` items from `from` on, or the newest ones.
-#[tauri::command]
-pub async fn session_timeline(
-    desk: State<'_, Desk>,
-    session_id: String,
-    from: Option<u64>,
-    limit: u64,
-) -> Result<Timeline, ApiError> {
-    desk.ask(move |engine| engine.timeline(&session_id, from, limit)).await
-}
-
-/// The newest items of a timeline. If a long transcript was not counted yet, it reads only the end.
-#[tauri::command]
-pub async fn newest_items(
-    desk: State<'_, Desk>,
-    session_id: String,
-    limit: u64,
-) -> Result<NewestItems, ApiError> {
-    desk.ask(move |engine| engine.newest_items(&session_id, limit)).await
-}
-
-/// A part of the timeline of one subagent of a session's chain.
-#[tauri::command]
-pub async fn agent_timeline(
-    desk: State<'_, Desk>,
-    session_id: String,
-    agent_id: String,
-    from: u64,
-    limit: u64,
-) -> Result<Timeline, ApiError> {
-    desk.ask(move |engine| engine.agent_timeline(&session_id, &agent_id, from, limit)).await
-}
-
-/// Where a search hit is in the timeline.
-#[tauri::command]
-pub async fn timeline_place(
-    desk: State<'_, Desk>,
-    session_id: String,
-    agent_id: Option<String>,
-    offset: u64,
-) -> Result<TimelinePlace, ApiError> {
-    desk.ask(move |engine| engine.timeline_place(&session_id, agent_id.as_deref(), offset)).await
-}
-
-/// Searches all stored texts. The next query of the window ends this one.
-#[tauri::command]
-pub async fn search(desk: State<'_, Desk>, query: SearchQuery) -> Result<SearchAnswer, ApiError> {
-    let is_newest = desk.begin_search();
-    desk.ask(move |engine| engine.search_while(&query, is_newest)).await
-}
-
-/// The watched folders and files, and the health of each part.
-#[tauri::command]
-pub async fn doctor(desk: State<'_, Desk>) -> Result<Doctor, ApiError> {
-    let doctor = desk.ask(|engine| engine.doctor()).await?;
-    Ok(Doctor { desktop: Some(alerts::health(desk.has_tray()).await), ..doctor })
-}
-
-/// Mutes alerts until this time; without a time, unmutes them.
-#[tauri::command]
-pub async fn mute(desk: State<'_, Desk>, until: Option<String>) -> Result<(), ApiError> {
-    let until = until.map(|text| {
-        let wrong = || ApiError::new(ErrorCode::Invalid, format!("{text} is not an RFC 3339 time"));
-        Timestamp::parse(&text).ok_or_else(wrong)
-    });
-    desk.mute(until.transpose()?).await
+pub fn unsubscribe(attachments: State<'_, own::Attachments>, number: u32) {
+    attachments.end(number);
 }
 
 /// The window shows this session in full; without a session, only the roster.
@@ -133,44 +120,23 @@ pub async fn mute(desk: State<'_, Desk>, until: Option<String>) -> Result<(), Ap
 /// Runs on the main thread, so calls keep their order. Otherwise an earlier call could count last, and silence the
 /// alerts of a session that the user does not read.
 #[tauri::command]
-pub fn looking_at(desk: State<'_, Desk>, session_id: Option<String>) {
-    desk.window_shows(session_id);
+pub fn looking_at(desk: State<'_, Desk>, session: Option<String>) {
+    desk.window_shows(session);
 }
 
-/// Opens the working folder of a session. The window names a session, never a path.
-#[tauri::command]
-pub async fn open_folder(desk: State<'_, Desk>, session_id: String) -> Result<(), ApiError> {
-    desk.ask(move |engine| show_folder(row_of(engine, &session_id)?.cwd.as_deref())).await
+/// Who asks through this page.
+fn face(desk: &Desk, page: &WebviewWindow) -> Face<'static> {
+    if page.label() == window::LABEL {
+        Face::Window { refusal: desk.refusal().map(str::to_owned) }
+    } else {
+        Face::SettingsWindow
+    }
 }
 
-/// Brings the terminal of a session to the front.
-#[tauri::command]
-pub async fn focus_terminal(desk: State<'_, Desk>, session_id: String) -> Result<FocusAnswer, ApiError> {
-    desk.ask(move |engine| engine.focus_terminal(&session_id)).await
-}
-
-/// The shell command that resumes a session.
-#[tauri::command]
-pub async fn resume_command(desk: State<'_, Desk>, session_id: String) -> Result<String, ApiError> {
-    desk.ask(move |engine| engine.resume_command(&session_id)).await
-}
-
-/// Shows made-up sessions instead of the real ones of this machine.
-#[tauri::command]
-pub async fn start_demo(desk: State<'_, Desk>) -> Result<(), ApiError> {
-    let demo = desk.ask(|_| {
-        engine::demo().map_err(|error| {
-            ApiError::new(ErrorCode::Internal, format!("the demo could not be started: {error}"))
-        })
-    });
-    desk.show_demo(demo.await?);
-    Ok(())
-}
-
-fn row_of(engine: &Handle, session_id: &str) -> Result<TrackedSession, ApiError> {
-    let rows = engine.roster(true)?.sessions;
-    let gone = || ApiError::new(ErrorCode::NotFound, format!("the session {session_id} no longer exists"));
-    rows.into_iter().find(|row| row.session_id == session_id).ok_or_else(gone)
+fn start_demo() -> Result<watchbill_engine::handle::Handle, ApiError> {
+    engine::demo().map_err(|error| {
+        ApiError::new(ErrorCode::Internal, format!("the demo could not be started: {error}"))
+    })
 }
 
 fn show_folder(cwd: Option<&str>) -> Result<(), ApiError> {
@@ -195,6 +161,20 @@ fn show_folder(cwd: Option<&str>) -> Result<(), ApiError> {
     })
 }
 
+/// Opens a web address in the user's browser. Output of a program names it, so nothing else is opened.
+fn open_link(address: &str) -> Result<(), ApiError> {
+    if !is_web(address) {
+        return Err(ApiError::new(ErrorCode::Invalid, "that link is no web address"));
+    }
+    tauri_plugin_opener::open_url(address, None::<&str>)
+        .map_err(|error| ApiError::new(ErrorCode::Unsupported, format!("no browser was found: {error}")))
+}
+
+fn is_web(address: &str) -> bool {
+    let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !address.chars().any(|c| c.is_control() || c.is_whitespace()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +190,16 @@ mod tests {
         ] {
             let error = show_folder(cwd).expect_err("nothing to show");
             assert_eq!(error.code, ErrorCode::NotFound, "{cwd:?}");
+        }
+    }
+
+    #[test]
+    fn only_web_addresses_are_opened() {
+        assert!(is_web("https://example.com/a?b#c"));
+        for address in
+            ["file:///etc/passwd", "javascript:x", "https://", "https://a b", "https://a\n", "-x", ""]
+        {
+            assert!(!is_web(address), "{address:?}");
         }
     }
 }

@@ -5,16 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
-use tauri::async_runtime;
 use tauri::ipc::Channel;
+use tauri::{AppHandle, Manager, async_runtime};
 use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::{AlertSink, RosterSink, Subscription};
+use watchbill_engine::router::access::Face;
+use watchbill_engine::router::{Router, StillWanted};
 use watchbill_engine::{Millis, Timestamp};
+use watchbill_protocol::api::ApiRequest;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::request::{AnswerCall, AnswerGiven};
+use watchbill_protocol::request::AnswerCall;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_service::HttpService;
-use watchbill_settings::{Settings, TrayColours};
+use watchbill_settings::{Configuration, Settings, TrayColours};
 
 use crate::alerts::Alerts;
 use crate::bridge::Bridge;
@@ -83,18 +86,20 @@ impl Desk {
         question: impl FnOnce(&Handle) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let engine = current(&self.engine);
-        async_runtime::spawn_blocking(move || question(&engine)).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a question to the engine ended in a panic");
-            Err(ApiError::new(ErrorCode::Internal, "Watchbill failed to answer; its log says why"))
-        })
+        engine::off_thread(move || question(&engine)).await
+    }
+
+    /// What answers the pages' requests, with the engine in force.
+    pub fn router(&self, app: &AppHandle) -> Router {
+        Router::new(current(&self.engine), Some(Arc::clone(&app.state::<Arc<Configuration>>())))
     }
 
     /// Begins a search of the window. Says, at any time, whether it is still the newest one.
-    pub fn begin_search(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+    pub fn begin_search(&self) -> StillWanted {
         let this = Arc::new(());
         let newest = Arc::downgrade(&this);
         *self.newest_search.lock().unwrap_or_else(PoisonError::into_inner) = this;
-        move || newest.strong_count() > 0
+        Arc::new(move || newest.strong_count() > 0)
     }
 
     /// Why this window may not answer.
@@ -102,13 +107,15 @@ impl Desk {
         self.refusal.as_deref()
     }
 
-    /// Answers a request that was shown. When it returns, the answer is stored and on its way.
+    /// Answers a request that a notification has shown. When it returns, the answer is stored and on its way.
     ///
     /// # Errors
     /// When this window may not answer, or as the engine says.
-    pub async fn answer(&self, call: AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
-        let refusal = self.refusal.clone();
-        self.ask(move |engine| engine.answer_in_window(&call, surface, refusal)).await
+    pub async fn answer(&self, call: AnswerCall) -> Result<(), ApiError> {
+        let router = Router::new(current(&self.engine), None);
+        let face = Face::Window { refusal: self.refusal.clone() };
+        let request = ApiRequest::Answer { call, surface: Some("notification".to_owned()), pressed: None };
+        engine::off_thread(move || Ok(router.answer(&face, request, Arc::new(|| true)).map(drop)?)).await
     }
 
     /// Sends the roster to the window through this channel, and through no other, from now on. Starts an engine again
@@ -212,18 +219,10 @@ impl Desk {
         self.looking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Mutes alerts until this time; without a time, unmutes them.
-    ///
-    /// # Errors
-    /// When the mute applies now, but cannot be stored for the next start.
-    pub async fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
-        self.ask(move |engine| engine.mute(until)).await
-    }
-
     /// Mutes alerts for this long by the engine's clock: the demo has a clock of its own.
     ///
     /// # Errors
-    /// As [`Desk::mute`].
+    /// When the mute applies now, but cannot be stored for the next start.
     pub async fn mute_for(&self, span: Millis) -> Result<(), ApiError> {
         self.ask(move |engine| {
             let generated_at = engine.roster(false)?.generated_at;

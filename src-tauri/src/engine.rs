@@ -1,6 +1,8 @@
-//! How the shell starts the engine.
+//! How the shell starts the engine, and waits for it.
 
+use tauri::async_runtime;
 use watchbill_engine::handle::{self, Handle};
+use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::{CommandLineOptions, Configuration, Settings, SettingsError};
 
 use crate::options::Options;
@@ -41,4 +43,17 @@ pub fn open(settings: Settings) -> std::io::Result<Handle> {
 /// When the system gives no thread.
 pub fn demo() -> std::io::Result<Handle> {
     watchbill_engine::demo::start()
+}
+
+/// Runs work that may wait for a disk or the engine.
+///
+/// # Errors
+/// Those of the work.
+pub async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    async_runtime::spawn_blocking(work).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "the answer to a request ended in a panic");
+        Err(ApiError::new(ErrorCode::Internal, "Watchbill failed to answer; its log says why"))
+    })
 }

@@ -14,7 +14,6 @@ mod bus;
 mod commands;
 mod desk;
 mod engine;
-mod hooks;
 #[cfg(target_os = "linux")]
 mod instance;
 mod link;
@@ -111,57 +110,10 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
         .plugin(tauri_plugin_notification::init());
     let app = builder
         .invoke_handler(tauri::generate_handler![
-            commands::roster_subscribe,
-            commands::session_why,
-            commands::session_head,
-            commands::session_chain,
-            commands::session_timeline,
-            commands::newest_items,
-            commands::agent_timeline,
-            commands::timeline_place,
-            commands::search,
-            commands::doctor,
-            commands::open_folder,
-            commands::focus_terminal,
-            commands::resume_command,
-            commands::start_demo,
-            commands::mute,
+            commands::ask,
+            commands::subscribe,
+            commands::unsubscribe,
             commands::looking_at,
-            settings::settings,
-            settings::settings_subscribe,
-            settings::change_settings,
-            settings::archive_offer,
-            settings::open_settings,
-            settings::service_state,
-            hooks::hooks_status,
-            hooks::hooks_preview,
-            hooks::hooks_change,
-            commands::shell::shell_subscribe,
-            commands::shell::set_compact,
-            commands::shell::autostart,
-            commands::shell::set_autostart,
-            commands::shell::shortcut,
-            commands::words::rename_chain,
-            commands::words::join_chains,
-            commands::words::split_chain,
-            commands::words::accept_link,
-            commands::words::reject_link,
-            commands::words::undo_chain,
-            commands::words::snooze,
-            commands::answer_request,
-            commands::words::put_away,
-            commands::memory::memory_page,
-            commands::memory::work_summary,
-            commands::memory::memory_detail,
-            commands::memory::memory_preview,
-            commands::memory::memory_change,
-            own::own_choices,
-            own::own_start,
-            own::own_resume,
-            own::own_attach,
-            own::own_detach,
-            own::own_command,
-            own::open_link,
         ])
         .build(context)?;
     let engine = if options.demo { engine::demo()? } else { engine::open(settings)? };

@@ -1,11 +1,10 @@
-//! The settings between the configuration and the windows: the windows read and change them, and get every change.
+//! The settings between the configuration and the windows, which get every change.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tauri::ipc::Channel;
-use tauri::{AppHandle, Manager, State, WebviewWindow, async_runtime};
-use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::settings::{ArchiveOffer, ServiceState, SettingChange, SettingsView};
+use tauri::{AppHandle, Manager};
+use watchbill_protocol::settings::SettingsView;
 use watchbill_settings::Configuration;
 use watchbill_settings::configuration::SettingsChange;
 use watchbill_settings::follow::{self, FileFollower};
@@ -26,6 +25,21 @@ impl SettingsLine {
     /// The window is gone.
     pub fn window_closed(&self, label: &str) {
         self.lock().retain(|(of, _)| of != label);
+    }
+
+    /// Sends the settings now and after every change to a window.
+    pub fn add(&self, app: &AppHandle, label: &str, channel: Channel<SettingsView>) {
+        // Under the lock, so that no change is missed in between.
+        let mut lines = self.lock();
+        if channel.send((*app.state::<Arc<Configuration>>().view()).clone()).is_ok() {
+            let of_window = |(of, _): &(String, _)| of == label;
+            if lines.iter().filter(|line| of_window(line)).count() >= LINES_A_WINDOW
+                && let Some(oldest) = lines.iter().position(of_window)
+            {
+                lines.remove(oldest);
+            }
+            lines.push((label.to_owned(), channel));
+        }
     }
 
     fn tell(&self, view: &SettingsView) {
@@ -62,65 +76,4 @@ fn take(app: &AppHandle, changed: &SettingsChange) {
         take_key(app);
     }
     app.state::<SettingsLine>().tell(&changed.view);
-}
-
-/// All settings in force.
-#[tauri::command]
-pub async fn settings(configuration: State<'_, Arc<Configuration>>) -> Result<SettingsView, ApiError> {
-    Ok((*configuration.view()).clone())
-}
-
-/// Sends the settings now and after every change to the calling window.
-#[tauri::command]
-pub async fn settings_subscribe(
-    window: WebviewWindow,
-    line: State<'_, SettingsLine>,
-    configuration: State<'_, Arc<Configuration>>,
-    channel: Channel<SettingsView>,
-) -> Result<(), ApiError> {
-    // Under the lock, so that no change is missed in between.
-    let mut lines = line.lock();
-    if channel.send((*configuration.view()).clone()).is_ok() {
-        let of_window = |(label, _): &(String, _)| label == window.label();
-        if lines.iter().filter(|line| of_window(line)).count() >= LINES_A_WINDOW
-            && let Some(oldest) = lines.iter().position(of_window)
-        {
-            lines.remove(oldest);
-        }
-        lines.push((window.label().to_owned(), channel));
-    }
-    Ok(())
-}
-
-/// Changes settings in the configuration file, all of them or none.
-#[tauri::command]
-pub async fn change_settings(
-    configuration: State<'_, Arc<Configuration>>,
-    changes: Vec<SettingChange>,
-) -> Result<SettingsView, ApiError> {
-    let configuration = Arc::clone(&configuration);
-    let changed = async_runtime::spawn_blocking(move || configuration.change(&changes)).await;
-    changed.unwrap_or_else(|error| {
-        tracing::error!(%error, "a change of settings ended in a panic");
-        Err(ApiError::new(ErrorCode::Internal, "the settings could not be changed; the log says why"))
-    })
-}
-
-/// What the archive would hold and save.
-#[tauri::command]
-pub async fn archive_offer(desk: State<'_, Desk>) -> Result<ArchiveOffer, ApiError> {
-    desk.ask(|engine| Ok(engine.archive_offer())).await
-}
-
-/// Where the service over HTTP listens, and its token.
-#[tauri::command]
-pub async fn service_state(desk: State<'_, Desk>) -> Result<ServiceState, ApiError> {
-    Ok(desk.http().state())
-}
-
-/// Shows the settings window, in front.
-#[tauri::command]
-pub async fn open_settings(app: AppHandle) -> Result<(), ApiError> {
-    window::open_settings(&app);
-    Ok(())
 }

@@ -215,12 +215,14 @@ async fn the_page_may_call_only_its_own_commands() -> Result<()> {
     let window = open(&desktop, &[]).await?;
     row_with(&window.page, &["Publish the package"]).await?;
 
-    let why = invoke(&window.page, "session_why", json!({ "sessionId": API })).await?;
+    let why = invoke(&window.page, json!({ "request": "why", "session": API })).await?;
     assert_eq!(why["ok"]["state"], "working", "{why}");
-    let unknown = invoke(&window.page, "session_why", json!({ "sessionId": "nobody" })).await?;
+    let unknown = invoke(&window.page, json!({ "request": "why", "session": "nobody" })).await?;
     assert_eq!(unknown["error"]["code"], "not_found", "{unknown}");
-    let folder = invoke(&window.page, "open_folder", json!({ "sessionId": "/etc" })).await?;
+    let folder = invoke(&window.page, json!({ "request": "open_folder", "session": "/etc" })).await?;
     assert_eq!(folder["error"]["code"], "not_found", "a path is no session: {folder}");
+    let forbidden = invoke(&window.page, json!({ "request": "forget", "sessions": [API] })).await?;
+    assert_eq!(forbidden["error"]["code"], "refused", "the window has no such right: {forbidden}");
 
     for (command, arguments) in [
         ("plugin:opener|open_url", json!({ "url": "https://example.com" })),
@@ -230,7 +232,7 @@ async fn the_page_may_call_only_its_own_commands() -> Result<()> {
         ("plugin:window-state|save_window_state", json!({ "flags": 0 })),
         ("plugin:app|version", json!({})),
     ] {
-        let answer = invoke(&window.page, command, arguments).await?;
+        let answer = call(&window.page, command, arguments).await?;
         assert!(answer.get("error").is_some(), "{command} must be refused: {answer}");
     }
     let elsewhere = "const done = arguments[0]; \
@@ -249,7 +251,7 @@ async fn the_demo_replaces_an_empty_roster() -> Result<()> {
     menu_with(&item, "No agent is at work").await?;
     assert!(rows(&window.page).await.is_empty());
 
-    let started = invoke(&window.page, "start_demo", json!({})).await?;
+    let started = invoke(&window.page, json!({ "request": "start_demo" })).await?;
     assert!(started.get("ok").is_some(), "{started}");
     until("a row of the demo", 60, async || (!rows(&window.page).await.is_empty()).then_some(())).await?;
     menu_with(&item, "working").await?;
@@ -270,8 +272,12 @@ async fn a_page_that_loads_again_gets_the_roster_again() -> Result<()> {
     Ok(())
 }
 
-/// Calls a command as the page does: `{ok}` or `{error}`.
-pub(crate) async fn invoke(page: &Client, command: &str, arguments: Value) -> Result<Value> {
+/// Makes a request as the page does: `{ok}` or `{error}`.
+pub(crate) async fn invoke(page: &Client, request: Value) -> Result<Value> {
+    call(page, "ask", json!({ "request": request })).await
+}
+
+async fn call(page: &Client, command: &str, arguments: Value) -> Result<Value> {
     let script = "const [command, args, done] = arguments; \
         window.__TAURI_INTERNALS__.invoke(command, args).then((ok) => done({ ok }), (error) => done({ error }));";
     Ok(page.execute_async(script, vec![command.into(), arguments]).await?)

@@ -227,7 +227,7 @@ async fn the_lines_of_a_terminal_are_read() -> Result<()> {
         "session": API, "agent": "shell", "kind": "pty", "cwd": desktop.home(), "command": ["sh", "-c", script],
         "createdAt": "2026-11-26T10:00:00.000Z",
     });
-    let started = invoke(&driver.page, "own_start", json!({ "spec": spec })).await?;
+    let started = invoke(&driver.page, json!({ "request": "own_start", "spec": spec })).await?;
     ensure!(started.get("ok").is_some(), "{started}");
     let row = format!("document.querySelector(\"[data-session='{API}']\").click()");
     until("the row", 60, async || driver.page.execute(&row, vec![]).await.ok()).await?;
@@ -240,8 +240,8 @@ async fn the_lines_of_a_terminal_are_read() -> Result<()> {
         (lines.contains("first line") && lines.contains("read aloud by you")).then_some(terminal)
     })
     .await;
-    let stop = json!({ "session": API, "id": "stop", "command": { "do": "stop" } });
-    let stopped = invoke(&driver.page, "own_command", stop).await?;
+    let stop = json!({ "request": "own_command", "session": API, "command": { "do": "stop" } });
+    let stopped = invoke(&driver.page, stop).await?;
     ensure!(stopped.get("ok").is_some(), "{stopped}");
     let read = read.with_context(|| format!("the tree was\n{last}"))?;
     let lines = read.outline();

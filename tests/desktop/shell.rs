@@ -6,7 +6,7 @@ use watchbill_testkit::fantoccini::Client;
 use watchbill_testkit::{Desktop, TrayHost, until};
 
 use crate::agent::Agent;
-use crate::roster::{open, row_with, selected, shows};
+use crate::roster::{invoke, open, row_with, selected, shows};
 use crate::{TITLE, ended, no_window, start, window};
 
 const API: &str = "11111111-1111-4111-8111-111111111111";
@@ -18,13 +18,11 @@ const SAID: &str = "window.said = []; new MutationObserver(() => { \
       if (window.said.at(-1) !== one.textContent) window.said.push(one.textContent); \
     }).observe(document.body, { subtree: true, childList: true, characterData: true });";
 
-/// Calls a command of the shell as the page does.
-async fn ask(page: &Client, command: &str, arguments: Value) -> Result<Value> {
-    let script = "const [command, args, done] = arguments; \
-        window.__TAURI_INTERNALS__.invoke(command, args).then((it) => done({ it }), (error) => done({ error }))";
-    let mut answer = page.execute_async(script, vec![json!(command), arguments]).await?;
-    anyhow::ensure!(answer.get("error").is_none(), "{command}: {answer}");
-    Ok(answer["it"].take())
+/// Makes a request of the shell as the page does.
+async fn ask(page: &Client, request: Value) -> Result<Value> {
+    let mut answer = invoke(page, request.clone()).await?;
+    anyhow::ensure!(answer.get("error").is_none(), "{request}: {answer}");
+    Ok(answer["ok"].take())
 }
 
 /// Runs a program on the desktop to its end; returns its output.
@@ -82,9 +80,9 @@ async fn autostart_is_off_until_it_is_switched_on() -> Result<()> {
     let desktop = Desktop::start().await?;
     let entry = desktop.home().join("config/autostart/watchbill-desktop.desktop");
     let window = open(&desktop, &[]).await?;
-    assert_eq!(ask(&window.page, "autostart", json!({})).await?, json!(false));
+    assert_eq!(ask(&window.page, json!({ "request": "autostart" })).await?, json!(false));
     assert!(!entry.exists());
-    assert_eq!(ask(&window.page, "set_autostart", json!({ "on": true })).await?, json!(true));
+    assert_eq!(ask(&window.page, json!({ "request": "set_autostart", "on": true })).await?, json!(true));
     let text = std::fs::read_to_string(&entry)?;
     assert!(text.contains(&format!("{} --hidden\n", crate::PROGRAM)), "{text}");
     window.end().await?;
@@ -96,7 +94,7 @@ async fn autostart_is_off_until_it_is_switched_on() -> Result<()> {
         (std::fs::read_to_string(&entry).ok()? == text).then_some(())
     })
     .await?;
-    assert_eq!(ask(&window.page, "set_autostart", json!({ "on": false })).await?, json!(false));
+    assert_eq!(ask(&window.page, json!({ "request": "set_autostart", "on": false })).await?, json!(false));
     assert!(!entry.exists());
     Ok(())
 }
@@ -140,7 +138,7 @@ async fn the_strip_stays_above_and_the_window_returns_to_its_place() -> Result<(
     row_with(&driven.page, &["npm publish"]).await?;
     let before = until("the window's place", 60, async || place(&desktop).await).await?;
 
-    ask(&driven.page, "set_compact", json!({ "on": true })).await?;
+    ask(&driven.page, json!({ "request": "set_compact", "on": true })).await?;
     let small = async || place(&desktop).await.filter(|place| place[2] < before[2] && place[3] < before[3]);
     until("a small window", 20, small).await?;
     shows(&driven.page, "1 needs you").await?;
@@ -148,7 +146,7 @@ async fn the_strip_stays_above_and_the_window_returns_to_its_place() -> Result<(
     let above = async || say(&desktop, "xprop", &["-id", &id, "_NET_WM_STATE"]).await.unwrap_or_default();
     until("the strip above all", 60, async || above().await.contains("_ABOVE").then_some(())).await?;
 
-    ask(&driven.page, "set_compact", json!({ "on": false })).await?;
+    ask(&driven.page, json!({ "request": "set_compact", "on": false })).await?;
     until("the window as it was", 60, async || (place(&desktop).await? == before).then_some(())).await?;
     until("the strip's layer to be left", 60, async || (!above().await.contains("_ABOVE")).then_some(()))
         .await
@@ -170,7 +168,7 @@ async fn a_global_shortcut_opens_the_window_unless_another_program_has_it() -> R
     let other = desktop.home().join("other").display().to_string();
     let second = open(&desktop, &["--claude-dir", &other, "--shortcut", "Ctrl+Alt+W"]).await?;
     shows(&second.page, "belongs to another program").await?;
-    let state = ask(&second.page, "shortcut", json!({})).await?;
+    let state = ask(&second.page, json!({ "request": "shortcut" })).await?;
     assert_eq!((&state["wanted"], &state["active"]), (&json!("Ctrl+Alt+W"), &json!(false)));
     Ok(())
 }

@@ -321,7 +321,7 @@ test("scrolling away before a place is found cancels it, and its failure is not 
     await openFirst(page);
     await page.evaluate(() => {
       window.places = [];
-      window.mockHost.timelinePlace = () => new Promise((give, refuse) => window.places.push({ give, refuse }));
+      window.mockHost.replies.timeline_place = () => new Promise((give, refuse) => window.places.push({ give, refuse }));
     });
     const find = async (n) => {
       await page.keyboard.press("Control+k");

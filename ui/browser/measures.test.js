@@ -19,7 +19,7 @@ async function openFirst(page) {
 /** From now on every chain has this many segments of the selected session. */
 function withSegments(count) {
   const at = (n) => new Date(Date.parse("2026-03-14T10:00:00.000Z") + n * 60_000).toISOString();
-  window.mockHost.chain = async (sessionId) => ({
+  window.mockHost.replies.chain = ({ session: sessionId }) => ({
     workChainId: "w",
     head: sessionId,
     links: [],

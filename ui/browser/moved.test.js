@@ -147,10 +147,10 @@ test("opened entries stay open when another chain is joined before them, at any 
     await openOne(page);
     const before = await page.evaluate(kept);
     await page.evaluate(() => {
-      const timeline = window.mockHost.timeline.bind(window.mockHost);
+      const { timeline } = window.mockHost.replies;
       // The items are the same ones, further down by the number of items joined before them.
-      window.mockHost.timeline = async (id, from, limit) => {
-        const answer = await timeline(id, from === undefined ? undefined : Math.max(0, from - 2), limit);
+      window.mockHost.replies.timeline = ({ session, from, limit }) => {
+        const answer = timeline({ session, from: from === undefined ? undefined : Math.max(0, from - 2), limit });
         return { ...answer, workChainId: "joined", from: from ?? answer.from + 2, total: answer.total + 2, items: answer.items.map((item) => ({ ...item, index: item.index + 2 })) };
       };
       window.go = () => window.mockHost.grow(0);
@@ -169,16 +169,16 @@ test("opened entries stay open when another chain is joined before them, at any 
  * them does not hold them.
  */
 const growInTheMiddle = ({ grown, by }) => {
-  const timeline = window.mockHost.timeline.bind(window.mockHost);
-  window.mockHost.timeline = async (id, from, limit) => {
-    const answer = await timeline(id, from, limit);
-    const all = async (index) => {
+  const { timeline } = window.mockHost.replies;
+  window.mockHost.replies.timeline = ({ session, from, limit }) => {
+    const answer = timeline({ session, from, limit });
+    const all = (index) => {
       if (index >= grown && index < grown + by) return { ...answer.items[0], key: `late ${index}` };
-      return (await timeline(id, index < grown ? index : index - by, 1)).items[0];
+      return timeline({ session, from: index < grown ? index : index - by, limit: 1 }).items[0];
     };
     const first = from ?? answer.from + by;
     const count = Math.min(limit, answer.total + by - first);
-    const items = await Promise.all(Array.from({ length: count }, async (_, i) => ({ ...(await all(first + i)), index: first + i })));
+    const items = Array.from({ length: count }, (_, i) => ({ ...all(first + i), index: first + i }));
     return { ...answer, from: first, total: answer.total + by, items };
   };
   window.mockHost.grow(0);

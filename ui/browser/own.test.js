@@ -36,14 +36,14 @@ test("text grows in place, and the transcript's records take its place without d
     // The agent writes its records: the prompt and the call.
     await page.evaluate(() => {
       const host = window.mockHost;
-      const timeline = host.timeline.bind(host);
+      const { timeline } = host.replies;
       const at = new Date(Date.parse("2026-03-14T13:02:11Z") + 500).toISOString();
       const more = [
         { kind: "prompt", key: "11111111000040008000000000000001.0", origin: "human", text: "Go on: run the checks, and then publish." },
         { kind: "tool", key: "b.0", id: "call-1", tool: "Read", target: "CHANGELOG.md", input: "{}", outcome: "ok", output: "## 2.4.0" },
       ];
-      host.timeline = async (id, from, limit) => {
-        const stretch = await timeline(id, from, limit);
+      host.replies.timeline = ({ session: id, from, limit }) => {
+        const stretch = timeline({ session: id, from, limit });
         const total = stretch.total + more.length;
         const items = more.map((item, i) => ({ ...item, at, sessionId: id, index: stretch.total + i })).filter(({ index }) => index >= stretch.from && index < stretch.from + limit);
         return { ...stretch, total, items: [...stretch.items, ...items] };

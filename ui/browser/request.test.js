@@ -208,7 +208,7 @@ test("a plan is approved with or without edits, and a request of unknown shape o
 
 test("a refusal stays on the card, with its buttons", async () => {
   await withCard("asks-run", async (page) => {
-    await page.evaluate(() => (window.mockHost.answer = () => Promise.reject({ code: "conflict", message: "it was answered already" })));
+    await page.evaluate(() => (window.mockHost.replies.answer = () => Promise.reject({ code: "conflict", message: "it was answered already" })));
     await page.keyboard.press("a");
     await page.locator(".request .said:has-text('Not sent: it was answered already. Try again, or answer in its terminal.')").waitFor();
     await page.locator(".request .button.primary:has-text('Allow')").waitFor();

@@ -188,7 +188,7 @@ test("a pending resume command reaches the clipboard; a failed one is reported",
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.locator("[data-session]").first().waitFor();
     await page.evaluate(() => {
-      window.mockHost.resumeCommand = () => new Promise((done) => (window.answer = done));
+      window.mockHost.replies.resume_command = () => new Promise((done) => (window.answer = done));
     });
     await page.keyboard.press("j");
     await page.keyboard.press("c");
@@ -198,7 +198,7 @@ test("a pending resume command reaches the clipboard; a failed one is reported",
     await becomes(page, () => navigator.clipboard.readText(), "claude --resume of-late");
 
     await page.evaluate(() => {
-      window.mockHost.resumeCommand = () => Promise.reject({ code: "not_found", message: "No session has this id." });
+      window.mockHost.replies.resume_command = () => Promise.reject({ code: "not_found", message: "No session has this id." });
     });
     const refused = await listening(page, "No session has this id.");
     await page.keyboard.press("j");
@@ -375,9 +375,9 @@ test("the health is asked for again when something may have changed it", async (
     await becomes(page, health, "Health: All is watched");
     const tellUnwatched = async (count) => {
       await page.evaluate(async (unwatched) => {
-        const was = await window.mockHost.doctor();
+        const was = await window.mockHost.ask("doctor");
         const gone = Array.from({ length: unwatched }, () => ({ ...was.roots[0], exists: false }));
-        window.mockHost.doctor = async () => ({ ...was, roots: [{ ...was.roots[0], exists: true }, ...gone] });
+        window.mockHost.replies.doctor = async () => ({ ...was, roots: [{ ...was.roots[0], exists: true }, ...gone] });
       }, count);
     };
     await tellUnwatched(1);

@@ -58,14 +58,14 @@ export async function openFirst(page) {
 export async function openUncounted(page, prefix = "") {
   await page.locator("[data-session]").first().waitFor();
   await page.evaluate((prefix) => {
-    const timeline = window.mockHost.timeline.bind(window.mockHost);
+    const { timeline } = window.mockHost.replies;
     const counted = new Promise((done) => (window.countAll = done));
-    window.mockHost.timeline = async (...asked) => {
+    window.mockHost.replies.timeline = async (asked) => {
       await counted;
-      return timeline(...asked);
+      return timeline(asked);
     };
-    window.mockHost.newestItems = async (id, limit) => {
-      const { items, ...answer } = await timeline(id, undefined, limit);
+    window.mockHost.replies.newest_items = ({ session, limit }) => {
+      const { items, ...answer } = timeline({ session, limit });
       return { counted: false, timeline: { ...answer, from: 0, total: items.length, items: items.map((item, index) => ({ ...item, index, key: prefix + item.key })) } };
     };
   }, prefix);

@@ -25,7 +25,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 // Sessions of no other agent are watched so far. The next one brings a choice by `Agent` here.
-pub use claude::{hooks, install, layout, registry, requests};
+pub use claude::{excluded, hooks, install, layout, records, registry, requests};
 pub use traits::Traits;
 pub use watchbill_core::ids::Agent;
 

@@ -137,6 +137,11 @@ impl OwnFold {
         self.host == HostState::Runs && (self.end.is_none() || self.again)
     }
 
+    /// Whether the session is being ended, or has ended.
+    pub fn is_ending(&self) -> bool {
+        self.ending || !self.is_live()
+    }
+
     /// Whether this request is open.
     pub fn asks(&self, id: &str) -> bool {
         self.asks.iter().any(|ask| &*ask.id == id)

@@ -23,7 +23,7 @@ use watchbill_store::{Access, OpenMode, Store, StoreError, process_label};
 
 use crate::live_state::StoredLiveState;
 use crate::own_hosts::ended::{self, remove_unwanted};
-use crate::socket::access::{AccessError, EngineAccess as _};
+use crate::socket::access::AccessError;
 use crate::socket::client::Client;
 
 /// Pause between two attempts to reach the holder.

@@ -14,7 +14,7 @@ use watchbill_store::{Access, OpenMode, Store, process_label};
 use watchbill_watch::fs::Fs;
 
 use crate::clock::{Clock, SystemClock};
-use crate::socket::access::{AccessError, EngineAccess as _};
+use crate::socket::access::AccessError;
 use crate::socket::client::Client;
 
 /// Pause between two attempts to reach the holder.

@@ -13,7 +13,7 @@ const REPLY: Duration = Duration::from_secs(1);
 
 /// When the user answered, by the clock since boot. All programs of the machine have this clock in common.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pressed(u64);
+pub struct Pressed(u64);
 
 impl Pressed {
     /// The user answers now.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
-use watchbill_core::transcript::parse::LineReport;
+use watchbill_core::transcript::report::LineReport;
 use watchbill_watch::fs::{NotRegular, problem_of};
 use watchbill_watch::tail::TailError;
 

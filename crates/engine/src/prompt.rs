@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use watchbill_agents::layout::{TRANSCRIPTS, registry_file};
+use watchbill_agents::records::parse_line;
 use watchbill_agents::registry::parse_registry;
 use watchbill_core::evidence::registry::{RegistryEntry, RegistryStatus};
 use watchbill_core::ids::Instance;
 use watchbill_core::prompt::{MAX_BYTES, PromptText};
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::parse::parse_line_in_full;
 use watchbill_core::transcript::record::{Attachment, Body, PromptOrigin, QueueOperation};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::prompt::{PromptOutcome, PromptSent};
@@ -228,7 +228,7 @@ impl PromptTyper<'_> {
         let end = bytes.iter().rposition(|byte| *byte == b'\n')?;
         let mut found: Option<Option<bool>> = None;
         for line in bytes[..end].split(|byte| *byte == b'\n') {
-            parse_line_in_full(line, &mut |record, full| {
+            parse_line(line, &mut |record, full| {
                 let whole = match &record.body {
                     Body::Prompt(prompt) if prompt.origin == PromptOrigin::Human => {
                         Some(text.is_whole(&full.prompt(prompt, 2 * MAX_BYTES)))

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_agents::layout::{ClientPath, META_LIMIT};
+use watchbill_agents::records::parse_line;
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
@@ -18,8 +19,8 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LINE_CAP, Line};
-use watchbill_core::transcript::parse::{LineReport, parse_line_in_full};
 use watchbill_core::transcript::record::Record;
+use watchbill_core::transcript::report::LineReport;
 use watchbill_history::reader::{LineReceiver, Reader};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::tail::TailError;
@@ -247,7 +248,7 @@ impl LineReceiver for FromFile<'_> {
 
     fn line(&mut self, line: Line<'_>) {
         let Self { reading, exclude } = self;
-        let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
+        let report = parse_line(line.bytes, &mut |mut record, full| {
             exclude.clear_excluded_targets(&mut record, full);
             reading.record(&record);
         });

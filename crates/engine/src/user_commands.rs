@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::environment::{Outlook, Sources};
 use crate::persist::Persist;
 use crate::single_look::{WantedRows, look, look_with};
-use crate::socket::access::{AccessError, CommandId, EngineAccess};
+use crate::socket::access::{AccessError, CommandId};
 use crate::socket::client::Client;
 
 /// Pause between two attempts.

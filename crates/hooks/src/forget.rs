@@ -6,6 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use watchbill_agents::excluded::is_named_in;
 
 use watchbill_agents::hooks::parse_payload;
 use watchbill_core::history::Exclude;
@@ -32,7 +33,7 @@ pub fn forget(places: &HookPaths, sessions: &[SessionId]) -> io::Result<u64> {
 /// # Errors
 /// As for [`forget`].
 pub fn remove_excluded(places: &HookPaths, exclude: &Exclude, sessions: &[SessionId]) -> io::Result<u64> {
-    remove(places, &|bytes| names(bytes, sessions) || exclude.is_named_in(&String::from_utf8_lossy(bytes)))
+    remove(places, &|bytes| names(bytes, sessions) || is_named_in(exclude, &String::from_utf8_lossy(bytes)))
 }
 
 /// Whether to remove an event, by its payload or the part that is left.

@@ -1,6 +1,7 @@
 //! The user's commands about sessions, as requests carry them.
 
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::SessionCommand;
@@ -9,7 +10,8 @@ use crate::error::{ApiError, ErrorCode};
 
 /// One command of the user, about a session and so about its work chain. A session is named by its id, the id of
 /// its work chain, or a unique prefix of one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum UserCommand {
     /// Names the work chain. Without a name, the chain has the titles of its sessions again.

@@ -28,7 +28,7 @@ pub enum HooksStep {
 pub struct HooksPreview {
     /// The file.
     pub path: String,
-    /// The agent's folder that it belongs to, as `hooksStatus` names it.
+    /// The agent's folder that it belongs to, as `hooks_status` names it.
     pub root: String,
     /// The step that would be done.
     pub step: HooksStep,

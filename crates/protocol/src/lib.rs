@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod alert;
+pub mod api;
 pub mod chain;
 pub mod command;
 mod convert;

@@ -266,7 +266,7 @@ pub struct SummaryPage {
 pub struct DocumentSession {
     /// The agent's id.
     pub claude_session_id: String,
-    /// The name of the transcript's folder.
+    /// The name of the working folder, without those above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// The working folder.
@@ -282,6 +282,9 @@ pub struct DocumentSession {
     /// When it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
+    /// When it ended, or its last sign before it counted as ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<String>,
     /// The newest activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<String>,

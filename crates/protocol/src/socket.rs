@@ -7,12 +7,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::command::UserCommand;
+use crate::api::ApiRequest;
 use crate::error::ApiError;
-use crate::memory::{ContextCall, MemoryChange};
-use crate::prompt::PromptCall;
-use crate::request::AnswerCall;
-use crate::search::SearchQuery;
 
 /// The version of this protocol. It rises when a reader of an older version would misunderstand a message. New
 /// requests and new fields do not raise it.
@@ -34,7 +30,7 @@ pub struct Hello {
     /// Identifies the folders and settings that the roster depends on. A program with another `view` sees another
     /// roster, and reads the files itself.
     pub view: String,
-    /// Whether it has a window that [`Request::Open`] raises.
+    /// Whether it has a window that [`ApiRequest::Open`] raises.
     #[serde(default)]
     pub window: bool,
 }
@@ -47,124 +43,7 @@ pub struct SocketCall {
     pub id: String,
     /// The request.
     #[serde(flatten)]
-    pub request: Request,
-}
-
-/// The requests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "request", rename_all = "snake_case")]
-pub enum Request {
-    /// The roster now. Reply: [`crate::roster::RosterSnapshot`].
-    Roster {
-        /// Superseded, ended and long idle sessions too.
-        #[serde(default)]
-        all: bool,
-    },
-    /// Why a session is in its state. Reply: [`crate::why::Why`].
-    Why {
-        /// A session or a work chain.
-        session: String,
-    },
-    /// A work chain. Reply: [`crate::chain::WorkChain`].
-    Chain {
-        /// A session or a work chain.
-        session: String,
-    },
-    /// Searches the stored history. Reply: [`crate::search::SearchAnswer`].
-    Search {
-        /// The query.
-        query: SearchQuery,
-    },
-    /// The roster, and then each change. Events: [`crate::roster::RosterMessage`], first a snapshot. A socket
-    /// client that does not read gets a new snapshot when it reads again. There is no reply; the subscription ends
-    /// with the connection.
-    Subscribe {
-        /// Superseded, ended and long idle sessions too.
-        #[serde(default)]
-        all: bool,
-    },
-    /// Reports when commands of the user were stored. Events: `null`. For a program that keeps a roster of its own.
-    FollowCommands,
-    /// Carries out a command of the user, and stores it. Reply: `null`, when it is stored. A command that is sent
-    /// again with the same id after a broken connection is carried out once.
-    Command {
-        /// The command.
-        command: UserCommand,
-    },
-    /// Removes sessions from the stored history for good. Reply: [`crate::store::ForgetReport`].
-    Forget {
-        /// Whole ids.
-        sessions: Vec<String>,
-    },
-    /// Removes the sessions that were last active before a time. Reply: [`crate::store::ForgetReport`].
-    ForgetBefore {
-        /// RFC 3339.
-        before: String,
-    },
-    /// Lets a forgotten session be stored again. Reply: `null`.
-    RememberAgain {
-        /// The whole id.
-        session: String,
-    },
-    /// Replies when the store has all that the transcripts hold now. Events: [`IndexProgress`]. Reply:
-    /// [`crate::store::IndexReport`].
-    Index,
-    /// A hook process asks and waits. Reply: the text that it is to print, or `null` for nothing.
-    Ask(AskCall),
-    /// The hook process has printed the reply to its `ask`. Reply: `null`.
-    Printed {
-        /// The id of the request.
-        #[serde(rename = "requestId")]
-        request_id: String,
-    },
-    /// Answers a request. Reply: [`crate::request::AnswerGiven`]. Refused for a caller that an agent started.
-    Answer {
-        /// The answer.
-        #[serde(flatten)]
-        call: AnswerCall,
-        /// `window` or `notification`; only Watchbill's own window may say so. Absent: `command`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        surface: Option<String>,
-        /// The clock since boot when the user answered, in nanoseconds. An answer counts for five seconds. Absent: now.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pressed: Option<u64>,
-    },
-    /// The host of an own session has refused a program. Reply: `null`. Only for that host.
-    Refused {
-        /// The own session.
-        session: String,
-        /// `answer`, or `prompt` for any other command.
-        what: String,
-        /// Why.
-        why: String,
-    },
-    /// The answers that were given. Reply: a list of [`crate::request::AnswerRecord`].
-    Answers {
-        /// RFC 3339; only answers from then on.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        since: Option<String>,
-    },
-    /// Types a prompt into the terminal of a session. Reply: [`crate::prompt::PromptSent`], some seconds later. Refused for a
-    /// caller that an agent started.
-    Prompt(PromptCall),
-    /// Changes what was learned. Reply: [`crate::memory::MemoryChanged`], when it is stored.
-    Memory {
-        /// The change.
-        change: MemoryChange,
-    },
-    /// A hook process asks what to tell the agent. Reply: [`crate::memory::ContextText`], or `null` for nothing.
-    Context(ContextCall),
-    /// The hook process has printed the reply to its `context`. Reply: `null`.
-    ContextPrinted {
-        /// The id of the text.
-        answer: String,
-    },
-    /// Raises the window. Reply: `null`.
-    Open {
-        /// The session that it selects.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        session: Option<String>,
-    },
+    pub request: ApiRequest,
 }
 
 /// What a waiting hook process sends.
@@ -251,11 +130,12 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "JSON of ours that cannot be read is a failure")]
 
     use super::*;
+    use crate::command::UserCommand;
 
     #[test]
     fn a_call_is_one_flat_object() {
         let command = UserCommand::Rename { session: "s".into(), name: Some("the leak".into()) };
-        let call = SocketCall { id: "1".into(), request: Request::Command { command } };
+        let call = SocketCall { id: "1".into(), request: ApiRequest::Command { command } };
         let text = serde_json::to_string(&call).unwrap();
         assert_eq!(
             text,
@@ -263,7 +143,7 @@ mod tests {
         );
         assert_eq!(serde_json::from_str::<SocketCall>(&text).unwrap(), call);
         let short: SocketCall = serde_json::from_str(r#"{"id":"2","request":"roster","later":1}"#).unwrap();
-        assert_eq!(short.request, Request::Roster { all: false });
+        assert_eq!(short.request, ApiRequest::Roster { all: false });
         assert!(serde_json::from_str::<SocketCall>(r#"{"id":"3","request":"no such"}"#).is_err());
     }
 

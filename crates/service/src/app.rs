@@ -5,6 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 use watchbill_engine::handle::Handle;
+use watchbill_engine::router::Router;
+use watchbill_engine::router::access::Face;
+use watchbill_engine::socket::access::AccessError;
+use watchbill_protocol::api::{ApiReply, ApiRequest};
+use watchbill_protocol::error::ApiError;
 
 use crate::accept::Queue;
 
@@ -27,6 +32,21 @@ pub struct App {
 impl App {
     pub fn new(engine: Handle, events: Option<Queue>) -> Self {
         Self { engine, streams: Arc::new(Semaphore::new(MAX_STREAMS)), events, prompts: Mutex::default() }
+    }
+
+    /// Answers a request on a thread where it may wait for the disk. `None`: the thread has panicked.
+    pub async fn answer(self: Arc<Self>, request: ApiRequest) -> Option<Result<ApiReply, ApiError>> {
+        // The request alone may outlive the service: what else is shared ends with it.
+        let router = Router::new(self.engine.clone(), None);
+        drop(self);
+        // If the client hangs up, this function is dropped, and `client` with it.
+        let client = Arc::new(());
+        let waits = Arc::downgrade(&client);
+        let wanted = Arc::new(move || waits.strong_count() > 0);
+        let answer = move || router.answer(&Face::Token, request, wanted).map_err(AccessError::into_api);
+        let answer = tokio::task::spawn_blocking(answer).await.ok();
+        drop(client);
+        answer
     }
 
     /// A prompt begins: later events of the session belong to it.

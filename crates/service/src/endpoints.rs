@@ -7,17 +7,13 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use watchbill_engine::handle::Handle;
-use watchbill_engine::socket::access::{AccessError, EngineAccess};
+use watchbill_protocol::api::ApiRequest;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::search::SearchQuery;
 
 use crate::app::App;
-
-/// Most items of a timeline in one answer.
-const MAX_ITEMS: u64 = 500;
 
 /// All endpoints.
 pub fn router(app: App) -> Router {
@@ -48,28 +44,20 @@ struct Which {
 }
 
 async fn sessions(State(app): State<Arc<App>>, Query(which): Query<Which>) -> Response {
-    let question = move |engine: &mut Handle| {
-        let roster = EngineAccess::roster(engine, which.all)?;
-        Ok(engine.gated_roster(roster)?)
-    };
-    ask(app, question).await
+    ask(app, ApiRequest::Roster { all: which.all }).await
 }
 
 async fn why(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| {
-        let id = engine.shown(&session)?;
-        EngineAccess::why(engine, &id)
-    })
-    .await
+    ask(app, ApiRequest::Why { session }).await
 }
 
 /// A session as the claude-recall document has it, with the state that is derived.
 async fn document_session(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| Ok(engine.document_session(&session)?)).await
+    ask(app, ApiRequest::DocumentSession { session }).await
 }
 
 async fn chain(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| Ok(engine.gated_chain(&session)?)).await
+    ask(app, ApiRequest::Chain { session }).await
 }
 
 #[derive(Deserialize)]
@@ -83,8 +71,8 @@ async fn timeline(
     Path(session): Path<String>,
     Query(part): Query<Part>,
 ) -> Response {
-    let limit = part.limit.unwrap_or(100).clamp(1, MAX_ITEMS);
-    ask(app, move |engine| Ok(engine.timeline(&session, part.from, limit)?)).await
+    let limit = part.limit.unwrap_or(100);
+    ask(app, ApiRequest::Timeline { session, from: part.from, limit }).await
 }
 
 #[derive(Deserialize)]
@@ -107,13 +95,7 @@ async fn search(State(app): State<Arc<App>>, Query(wanted): Query<Wanted>) -> Re
         tool: wanted.tool,
         ..SearchQuery::default()
     };
-    // If the client hangs up, this function is dropped, and `client` with it.
-    let client = Arc::new(());
-    let waits = Arc::downgrade(&client);
-    let is_there = move || waits.strong_count() > 0;
-    let answer = ask(app, move |engine| Ok(engine.search_while(&query, is_there)?)).await;
-    drop(client);
-    answer
+    ask(app, ApiRequest::Search { query }).await
 }
 
 #[derive(Deserialize)]
@@ -124,25 +106,14 @@ struct Folder {
 }
 
 async fn memories(State(app): State<Arc<App>>, Query(folder): Query<Folder>) -> Response {
-    ask(app, move |engine| Ok(engine.memories(&folder.cwd, folder.all)?)).await
+    ask(app, ApiRequest::Memories { cwd: folder.cwd, all: folder.all }).await
 }
 
-/// Asks the engine on a thread where the question may wait for the disk.
-async fn ask<T: Serialize + Send + 'static>(
-    app: Arc<App>,
-    question: impl FnOnce(&mut Handle) -> Result<T, AccessError> + Send + 'static,
-) -> Response {
-    // The question alone may outlive the service: what else is shared ends with it.
-    let mut engine = app.engine.clone();
-    drop(app);
-    let answer = tokio::task::spawn_blocking(move || question(&mut engine)).await;
-    match answer {
-        Ok(Ok(answer)) => Json(answer).into_response(),
-        Ok(Err(error)) => {
-            let error = error.into_api();
-            (status(error.code), Json(error)).into_response()
-        }
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+async fn ask(app: Arc<App>, request: ApiRequest) -> Response {
+    match app.answer(request).await {
+        Some(Ok(reply)) => Json(reply).into_response(),
+        Some(Err(error)) => (status(error.code), Json(error)).into_response(),
+        None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 

@@ -14,6 +14,7 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use watchbill_hooks::sender::HTTP_ID;
+use watchbill_protocol::api::{ApiReply, ApiRequest};
 
 use crate::app::App;
 
@@ -44,11 +45,11 @@ struct Where {
 
 /// The lines that an agent in this project would be told at its start. Empty if the setting is off, and for an unknown project.
 async fn context(State(app): State<Arc<App>>, Query(place): Query<Where>) -> Response {
-    let engine = app.engine.clone();
-    let text = tokio::task::spawn_blocking(move || {
-        engine.context_text(place.cwd.as_deref(), place.project.as_deref())
-    });
-    let text = text.await.ok().and_then(Result::ok).unwrap_or_default();
+    let request = ApiRequest::StartText { cwd: place.cwd, project: place.project };
+    let text = match app.answer(request).await {
+        Some(Ok(ApiReply::StartText(text))) => text,
+        _ => String::new(),
+    };
     ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response()
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::damage_note::DamageNote;
+use crate::tables::meta_names::UNINDEXED;
 use crate::{Store, StoreError, schema};
 
 /// Checks our tables, one by one, in a database whose damage was noted. It skips the tables of the full-text index,
@@ -65,11 +66,11 @@ fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
 }
 
 impl Store {
-    /// Checks the pages of all tables, for `patience` at most, because a status report should not read gigabytes.
-    /// Returns whether it checked all of them. Damage is noted for the next start.
+    /// Checks the pages of all tables and then the full-text index, for `patience` at most, because a status report should not
+    /// read gigabytes. Returns whether it checked all of them. Damage is noted for the next start.
     ///
     /// # Errors
-    /// When a page is damaged, or the database cannot be read.
+    /// When a page or the index is damaged, or the database cannot be read.
     pub fn check_pages(&self, patience: Duration) -> Result<bool, StoreError> {
         // A first index writes without the log, so it would have to wait for this reader.
         if DamageNote::of(self.path()).is_for_later_boots() {
@@ -83,11 +84,23 @@ impl Store {
             }
         });
         let looked = first_bad_page(&self.sql);
+        let index = match looked {
+            // One transaction, because a writer may add texts meanwhile.
+            Ok(None) => {
+                self.sql.unchecked_transaction().and_then(|read| index_is_whole(&read, behind(&read)?))
+            }
+            _ => Ok(true),
+        };
         drop(ended);
         let is_cut =
             |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted);
         let whole = match looked {
-            Ok(None) => Ok(true),
+            Ok(None) if matches!(index, Ok(true)) => Ok(true),
+            Ok(None) if index.as_ref().is_err_and(is_cut) => Ok(false),
+            Ok(None) => {
+                DamageNote::of(self.path()).raise();
+                Err(StoreError::IndexDamaged { path: self.path().to_owned() })
+            }
             Ok(Some(detail)) => {
                 DamageNote::of(self.path()).raise();
                 Err(StoreError::Damaged { path: self.path().to_owned(), detail })
@@ -115,6 +128,51 @@ fn first_bad_page(sql: &Connection) -> rusqlite::Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// One of so many words of the index is looked up.
+const EACH_WORD: usize = 16;
+
+/// Whether the full-text index is whole: as FTS5 checks it for a reader, with as many texts of each session as are stored, and with
+/// words that a search finds. FTS5's check for a reader neither compares the texts nor looks a word up (`fts5IntegrityMethod` of
+/// SQLite 3.54). Texts from the number `behind` on are not indexed yet. An index that cannot even be opened is an error.
+pub(crate) fn index_is_whole(sql: &Connection, behind: i64) -> rusqlite::Result<bool> {
+    let sound =
+        sql.query_row("PRAGMA integrity_check(texts_fts)", [], |row| Ok(row.get_ref(0)?.as_str()? == "ok"))?;
+    if !sound {
+        return Ok(false);
+    }
+    sql.execute_batch(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.texts_words USING fts5vocab(main, texts_fts, col)",
+    )?;
+    let same: bool = sql.query_row(
+        "WITH indexed AS (SELECT CAST(substr(term, 2) AS INTEGER) AS session, doc FROM temp.texts_words
+                          WHERE term >= 's' AND term < 't' AND col = 'tags'),
+              stored AS (SELECT session, count(*) FROM texts
+                         WHERE id < ?1 GROUP BY session)
+         SELECT NOT EXISTS (SELECT * FROM indexed EXCEPT SELECT * FROM stored)
+            AND NOT EXISTS (SELECT * FROM stored EXCEPT SELECT * FROM indexed)",
+        [behind],
+        |row| row.get(0),
+    )?;
+    let mut words = sql.prepare("SELECT term FROM temp.texts_words")?;
+    let mut found = sql.prepare("SELECT EXISTS (SELECT 1 FROM temp.texts_words WHERE term = ?1)")?;
+    let words = words.query_map([], |row| row.get::<_, String>(0))?.step_by(EACH_WORD);
+    for word in words {
+        if !same || !found.query_row([word?], |row| row.get(0))? {
+            return Ok(false);
+        }
+    }
+    Ok(same)
+}
+
+/// The number of the first text that is not indexed yet.
+fn behind(sql: &Connection) -> rusqlite::Result<i64> {
+    let behind =
+        sql.query_row("SELECT CAST(value AS INTEGER) FROM meta WHERE name = ?1", [UNINDEXED], |row| {
+            row.get(0)
+        });
+    Ok(behind.optional()?.unwrap_or(i64::MAX))
 }
 
 /// The result of SQLite's check of a table.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use rusqlite::OptionalExtension;
 
-use crate::damage::empty_index;
+use crate::damage::{empty_index, index_is_whole};
 use crate::index_state::MergeState;
 use crate::{Store, StoreError, WriteTransaction};
 
@@ -168,8 +168,10 @@ impl Store {
     /// When the database cannot be read, or this process may not write.
     pub fn index_is_sound(&mut self) -> Result<bool, StoreError> {
         let mut step = self.step()?;
-        match step.index_all().and_then(|()| step.index_option("integrity-check", 1)) {
-            Ok(()) => Ok(true),
+        let looked = step.index_all().and_then(|()| step.index_option("integrity-check", 1));
+        let looked = looked.and_then(|()| step.read(|sql| index_is_whole(sql, i64::MAX)));
+        match looked {
+            Ok(is_whole) => Ok(is_whole),
             // Damaged sizes in the index make SQLite run out of memory.
             Err(StoreError::IndexDamaged { .. } | StoreError::Sql { .. }) => Ok(false),
             Err(other) => Err(other),

@@ -114,7 +114,7 @@ fn mute(app: &AppHandle, span: Option<Millis>) {
         let desk = app.state::<Desk>();
         let muted = match span {
             Some(span) => desk.mute_for(span).await,
-            None => desk.mute(None).await,
+            None => desk.ask(|engine| engine.mute(None)).await,
         };
         if let Err(error) = muted {
             tracing::warn!(%error, "muting or unmuting alerts reported an error");

@@ -104,7 +104,7 @@ test("the menu mutes for an hour, then shows the end and unmutes", async () => {
   const model = new RosterModel(host);
   await model.connect();
   const none = () => undefined;
-  render(Menu, { model, onmute: (until: string | null) => void host.mute(until), ondoctor: none, onhelp: none, onpalette: none, onsettings: none, oncompact: none, onnew: none });
+  render(Menu, { model, onmute: (until: string | null) => void host.ask("mute", { until: until ?? undefined }), ondoctor: none, onhelp: none, onpalette: none, onsettings: none, oncompact: none, onnew: none });
   const choose = async (name: RegExp) => {
     await fireEvent.click(screen.getByRole("button", { name: "Menu" }));
     await fireEvent.click(screen.getByRole("menuitem", { name }));

@@ -41,12 +41,12 @@ function withoutTrouble({ store: _, ...doctor }: Doctor): Doctor {
 
 export class HealthModel {
   #doctor = $state.raw<Doctor | undefined>();
-  #host: Pick<Host, "doctor">;
+  #host: Pick<Host, "ask">;
   #roster: RosterModel;
   #asking = false;
   #again = false;
 
-  constructor(host: Pick<Host, "doctor">, roster: RosterModel) {
+  constructor(host: Pick<Host, "ask">, roster: RosterModel) {
     this.#host = host;
     this.#roster = roster;
   }
@@ -70,7 +70,7 @@ export class HealthModel {
     while (this.#again) {
       this.#again = false;
       try {
-        this.#doctor = await this.#host.doctor();
+        this.#doctor = await this.#host.ask("doctor");
       } catch {
         // The roster reports when the engine is gone; the panel shows this error.
       }

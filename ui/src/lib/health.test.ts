@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import type { Doctor } from "./bindings/Doctor";
 import { HealthModel, healthOf } from "./health.svelte";
 import { MockHost } from "./host/mock/mock";
+import { askWith } from "./host/mock/replies";
 import { RosterModel } from "./roster/roster.svelte";
 
 const root = { path: "/home/dev/.claude", exists: true, watch: "native", sessions: 1, files: 1, bytes: 1 } as const;
@@ -48,7 +49,7 @@ async function watched() {
   const roster = new RosterModel(host);
   await roster.connect();
   const answers: ((doctor: Doctor) => void)[] = [];
-  const health = new HealthModel({ doctor: () => new Promise((give) => answers.push(give)) }, roster);
+  const health = new HealthModel({ ask: askWith({ doctor: () => new Promise((give) => answers.push(give)) }) }, roster);
   return { roster, health, answers };
 }
 

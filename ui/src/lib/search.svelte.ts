@@ -21,12 +21,12 @@ export class HistorySearch {
   /** The words that `hits` answer. */
   answered = $state("");
 
-  #host: Pick<Host, "search">;
+  #host: Pick<Host, "ask">;
   #wanted: Wanted = { query: { query: "" }, key: "", trouble: "" };
   /** The key of the newest query that was sent. */
   #asked = "";
 
-  constructor(host: Pick<Host, "search">) {
+  constructor(host: Pick<Host, "ask">) {
     this.#host = host;
   }
 
@@ -50,7 +50,7 @@ export class HistorySearch {
     this.#asked = asked.key;
     this.busy = true;
     try {
-      const answer = await this.#host.search(asked.query);
+      const answer = await this.#host.ask("search", { query: asked.query });
       if (asked.key === this.#wanted.key) this.#show(answer.hits, noteOn(answer));
     } catch (error) {
       if (asked.key === this.#wanted.key) this.#show([], reasonOf(error));

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import type { SearchAnswer } from "./bindings/SearchAnswer";
 import type { SearchQuery } from "./bindings/SearchQuery";
+import { askWith } from "./host/mock/replies";
 import { HistorySearch } from "./search.svelte";
 
 function answer(query: string, change: Partial<SearchAnswer> = {}): SearchAnswer {
@@ -12,11 +13,11 @@ function answer(query: string, change: Partial<SearchAnswer> = {}): SearchAnswer
 /** A host that answers when the test lets it. */
 function slowHost() {
   const asked: { query: string; give: (answer: SearchAnswer) => void; refuse: (error: unknown) => void }[] = [];
-  const search = ({ query }: { query: string }) =>
+  const search = ({ query: { query } }: { query: SearchQuery }) =>
     new Promise<SearchAnswer>((give, refuse) => {
       asked.push({ query, give, refuse });
     });
-  return { asked, search };
+  return { asked, ask: askWith({ search }) };
 }
 
 const turn = () => new Promise((done) => setTimeout(done));
@@ -63,7 +64,7 @@ test("one letter sends no query, one ideograph does", () => {
 
 test("filters go to the engine as fields, and without words no query is sent", async () => {
   const asked: SearchQuery[] = [];
-  const search = new HistorySearch({ search: async (query) => (asked.push(query), answer(query.query)) });
+  const search = new HistorySearch({ ask: askWith({ search: ({ query }) => (asked.push(query), answer(query.query)) }) });
   await search.ask("project:api flaky", 0);
   expect(asked).toEqual([{ query: "flaky", typing: true, limit: 20, project: "api" }]);
   await search.ask("project:api", 0);
@@ -76,7 +77,7 @@ test("filters go to the engine as fields, and without words no query is sent", a
 
 test("the same words with another filter are another question", async () => {
   const asked: SearchQuery[] = [];
-  const search = new HistorySearch({ search: async (query) => (asked.push(query), answer(query.query)) });
+  const search = new HistorySearch({ ask: askWith({ search: ({ query }) => (asked.push(query), answer(query.query)) }) });
   const first = search.ask("flaky", 0);
   void search.ask("flaky role:prompt", 0);
   await first;

@@ -1,6 +1,7 @@
 // User commands about a session and its chain: sent to the host, reported in a notice, with Undo while the notice is
 // shown.
 
+import type { UserCommand } from "./bindings/UserCommand";
 import type { WorkChain } from "./bindings/WorkChain";
 import { type Host, reasonOf } from "./host/host";
 
@@ -22,58 +23,59 @@ export class SessionActions {
 
   readonly rename = (name: string): void => {
     const notice = name === "" ? "It has its own title again" : "Renamed";
-    void this.#ask(this.#host.renameChain(this.#session(), name === "" ? null : name), notice);
+    void this.#change({ do: "rename", session: this.#session(), ...(name === "" ? {} : { name }) }, notice);
   };
 
-  readonly join = (withSessionId: string): void => {
+  readonly join = (other: string): void => {
     const session = this.#session();
-    void this.#ask(this.#host.joinChains(session, withSessionId), "Joined", () => this.#undo(session));
+    void this.#change({ do: "join", session, with: other }, "Joined", () => this.#undo(session));
   };
 
-  readonly accept = (sessionId: string): void => {
-    const session = this.#session();
-    void this.#ask(this.#host.acceptLink(sessionId), "Joined", () => this.#undo(session));
+  readonly accept = (session: string): void => {
+    const shown = this.#session();
+    void this.#change({ do: "accept", session }, "Joined", () => this.#undo(shown));
   };
 
-  readonly reject = (sessionId: string): void => {
-    void this.#ask(this.#host.rejectLink(sessionId), "Split", () => this.#undo(sessionId));
-  };
+  /** A link that is split is never suggested again. */
+  readonly reject = (session: string): void => this.split(session);
 
-  readonly split = (sessionId: string): void => {
-    void this.#ask(this.#host.splitChain(sessionId), "Split", () => this.#undo(sessionId));
+  readonly split = (session: string): void => {
+    void this.#change({ do: "split", session }, "Split", () => this.#undo(session));
   };
 
   readonly undo = (): void => this.#undo(this.#session());
 
   readonly snooze = (until: string | null): void => {
     const session = this.#session();
-    const back = until === null ? undefined : () => void this.#carryOut(this.#host.snooze(session, null), "");
-    void this.#carryOut(this.#host.snooze(session, until), until === null ? "Snooze ended" : "Snoozed", back);
+    const back = until === null ? undefined : () => void this.#carryOut({ do: "snooze", session }, "");
+    void this.#carryOut({ do: "snooze", session, ...(until === null ? {} : { until }) }, until === null ? "Snooze ended" : "Snoozed", back);
   };
 
   /** Resolves to whether it was done. */
   readonly putAway = (away: boolean): Promise<boolean> => {
     const session = this.#session();
-    const back = away ? () => void this.#carryOut(this.#host.putAway(session, false), "") : undefined;
-    return this.#carryOut(this.#host.putAway(session, away), away ? "Put away until something new happens" : "In the roster again", back);
+    const back = away ? () => void this.#carryOut({ do: "put_away", session, away: false }, "") : undefined;
+    return this.#carryOut({ do: "put_away", session, away }, away ? "Put away until something new happens" : "In the roster again", back);
   };
 
-  #undo(sessionId: string): void {
-    void this.#ask(this.#host.undoChain(sessionId), "Undone");
+  #undo(session: string): void {
+    void this.#change({ do: "undo", session }, "Undone");
   }
 
-  async #ask(asked: Promise<WorkChain>, notice: string, undo?: () => void): Promise<void> {
+  /** Carries out a command about a chain, and shows the chain that follows from it. */
+  async #change(command: UserCommand, notice: string, undo?: () => void): Promise<void> {
     try {
-      this.#onchain(await asked);
+      await this.#host.ask("command", { command });
+      this.#onchain(await this.#host.ask("chain", { session: command.session }));
       this.#say(notice, undo);
     } catch (error) {
       this.#say(reasonOf(error));
     }
   }
 
-  async #carryOut(asked: Promise<void>, notice: string, undo?: () => void): Promise<boolean> {
+  async #carryOut(command: UserCommand, notice: string, undo?: () => void): Promise<boolean> {
     try {
-      await asked;
+      await this.#host.ask("command", { command });
       if (notice !== "") this.#say(notice, undo);
       return true;
     } catch (error) {

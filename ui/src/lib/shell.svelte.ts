@@ -22,11 +22,11 @@ export class ShellModel {
   /** Listens from now on. */
   async connect(): Promise<void> {
     try {
-      await this.#host.listen((message) => {
+      await this.#host.subscribe({ to: "shell" }, (message) => {
         if (message.type === "compact") this.compact = message.on;
         else this.#listener.says(message.text);
       });
-      this.autostart = await this.#host.autostart();
+      this.autostart = await this.#host.ask("autostart");
     } catch {
       // The roster shows when the engine does not answer. A switch that cannot be read is not offered.
       this.autostart = undefined;
@@ -35,7 +35,7 @@ export class ShellModel {
 
   /** The shell answers with a message, so that window and page change together. */
   async setCompact(on: boolean): Promise<void> {
-    await this.#host.setCompact(on).catch((error: unknown) => this.#listener.says(reasonOf(error)));
+    await this.#host.ask("set_compact", { on }).catch((error: unknown) => this.#listener.says(reasonOf(error)));
   }
 
   toggleCompact(): void {
@@ -53,7 +53,7 @@ export class ShellModel {
 
   async toggleAutostart(): Promise<void> {
     try {
-      this.autostart = await this.#host.setAutostart(this.autostart !== true);
+      this.autostart = await this.#host.ask("set_autostart", { on: this.autostart !== true });
       this.#listener.says(this.autostart ? "Watchbill will start with the desktop, in the tray" : "Watchbill will not start by itself");
     } catch (error) {
       this.#listener.says(reasonOf(error));

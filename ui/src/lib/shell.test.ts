@@ -38,7 +38,7 @@ test("the start with the desktop is off until it is turned on", async () => {
 
 test("a refusal of the shell is shown, and the state stays", async () => {
   const { host, shell, heard } = await model();
-  host.setAutostart = () => Promise.reject({ code: "unsupported", message: "The folder cannot be written to." });
+  host.replies.set_autostart = () => Promise.reject({ code: "unsupported", message: "The folder cannot be written to." });
   await shell.toggleAutostart();
   expect(shell.autostart).toBe(false);
   expect(heard).toEqual(["The folder cannot be written to."]);

@@ -31,7 +31,7 @@ export class Terminal {
     this.#result = undefined;
     let result: FocusResult;
     try {
-      result = focusResultOf(await this.#host.focusTerminal(sessionId));
+      result = focusResultOf(await this.#host.ask("focus_terminal", { session: sessionId }));
     } catch (error) {
       result = { words: reasonOf(error) };
     }

@@ -13,9 +13,12 @@ use watchbill_core::ids::{SessionId, stable_hash};
 use watchbill_core::nesting::{Nesting, nesting};
 use watchbill_core::session::facts::{first_line, one_line};
 use watchbill_core::transcript::json::{Cursor, Raw};
-use watchbill_core::transcript::target;
+use watchbill_core::transcript::record::PromptOrigin;
 
 use super::TRAITS;
+use super::records::prompt_source::origin_of_text;
+use super::records::target;
+use super::records::user::tagged;
 
 /// How many bytes of a text are searched for its first line.
 const LOOK_AT: usize = 4096;
@@ -290,6 +293,11 @@ pub fn read_texts(text: &str) -> Result<HookTexts<'_>, HookError> {
             Some(())
         })
         .ok_or(HookError::Malformed)?;
+    let prompt = texts.prompt.as_deref().unwrap_or_default();
+    texts.prompt_origin = origin_of_text(prompt);
+    let is_notice = texts.prompt_origin == Some(PromptOrigin::TaskNotification);
+    let summary = is_notice.then(|| tagged(prompt, "summary")).flatten();
+    texts.notice = summary.map(|summary| Cow::Owned(summary.trim().to_owned()));
     Ok(texts)
 }
 

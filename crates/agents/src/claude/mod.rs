@@ -1,10 +1,12 @@
 //! Claude Code.
 
 pub mod driver;
+pub mod excluded;
 pub mod hooks;
 pub mod install;
 pub mod launch;
 pub mod layout;
+pub mod records;
 pub mod registry;
 pub mod requests;
 

@@ -5,7 +5,6 @@ use watchbill_engine::answers::answer_by_host;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::socket::access::EngineAccess;
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::request::{AnswerCall, Request, RequestAnswer, RequestDecision};
 use watchbill_protocol::roster::TrackedSession;

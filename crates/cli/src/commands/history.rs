@@ -11,7 +11,7 @@ use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::forget::{self, ForgetWhat};
 use watchbill_engine::handle::real_sources;
 use watchbill_engine::index::{self, Indexed, Options};
-use watchbill_engine::socket::access::{AccessError, EngineAccess};
+use watchbill_engine::socket::access::AccessError;
 use watchbill_engine::socket::client::Client;
 use watchbill_history::HistoryState;
 use watchbill_history::query::search::{Searcher, StillWanted};

@@ -12,7 +12,7 @@ use watchbill_engine::handle::real_sources;
 use watchbill_engine::memory::Reader;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::single_look::{look, look_at_recent};
-use watchbill_engine::socket::access::{AccessError, EngineAccess};
+use watchbill_engine::socket::access::AccessError;
 use watchbill_engine::socket::client::Client;
 use watchbill_history::query::Gate;
 use watchbill_history::query::search::{Searcher, StillWanted};

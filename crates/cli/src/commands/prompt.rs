@@ -1,7 +1,6 @@
 //! `prompt`: types a prompt of the user into a session's terminal.
 
 use anyhow::bail;
-use watchbill_engine::socket::access::EngineAccess;
 use watchbill_protocol::prompt::{PromptCall, PromptOutcome, PromptSent};
 
 use super::{emit, holder, to_json};

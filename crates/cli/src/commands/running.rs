@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::socket::access::{AccessError, EngineAccess};
+use watchbill_engine::socket::access::AccessError;
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::roster::{RosterSnapshot, TrackedSession};

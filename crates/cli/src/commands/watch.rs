@@ -6,7 +6,6 @@ use std::sync::{Arc, mpsc};
 
 use watchbill_engine::handle::{Handle, start};
 use watchbill_engine::publish::{RosterSink, Subscription};
-use watchbill_engine::socket::access::EngineAccess;
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::event::StoreEvents;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};

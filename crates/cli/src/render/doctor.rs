@@ -71,7 +71,8 @@ pub fn render(doctor: &Doctor, advice: Advice<'_>, paint: Paint) -> String {
     if let Some(until) = &doctor.muted_until {
         out.push_str(&format!("\nalerts are muted until {}\n", local_date_time(until)));
     }
-    let whole = doctor.store.as_ref().is_none_or(|store| store.archive_unreadable.is_empty());
+    let is_whole = |store: &StoreHealth| store.archive_unreadable.is_empty() && store.trouble.is_none();
+    let whole = doctor.store.as_ref().is_none_or(is_whole);
     if doctor.problems.is_empty() {
         out.push_str(if whole { "\nNo problems.\n" } else { "\nNo other problems.\n" });
     } else {

@@ -90,6 +90,8 @@ pub fn state_words(state: &str, kind: Option<&str>) -> &'static str {
         ("waiting_for_input", Some("interrupted")) => "interrupted",
         ("waiting_for_input", Some("error")) => "failed",
         ("waiting_for_input", Some("limit")) => "usage limit reached",
+        ("waiting_for_input", Some("blocked")) => "blocked",
+        ("waiting_for_input", Some("completed")) => "completed",
         ("waiting_for_input", _) => "your turn",
         ("ended", Some("crashed")) => "ended unexpectedly",
         ("ended", _) => "ended",
@@ -126,6 +128,10 @@ pub fn doing(session: &TrackedSession) -> String {
         ("working", Some("retrying"), _) => trouble(session),
         ("working", _, Some(tool)) => tool,
         (_, Some("error" | "limit"), _) => trouble(session),
+        (_, Some("blocked" | "completed"), _) => match session.summary.as_deref().map(one_line) {
+            Some(summary) if !summary.is_empty() => format!("{words}: {summary}"),
+            _ => words.to_owned(),
+        },
         _ => words.to_owned(),
     }
 }
@@ -161,6 +167,19 @@ mod tests {
         row.state_reason.detail = "registry says `busy`; retry 2 of 10 in 5 s".into();
         row.error = Some("retry 2 of 10 in 5 s".into());
         assert_eq!(doing(&row), "retry 2 of 10 in 5 s");
+    }
+
+    #[test]
+    fn a_status_files_words_are_shown_with_its_summary() {
+        let mut row = row();
+        row.state = "waiting_for_input".into();
+        for kind in ["blocked", "completed"] {
+            row.state_kind = Some(kind.into());
+            row.summary = None;
+            assert_eq!((state_words(&row.state, Some(kind)), &*doing(&row)), (kind, kind));
+            row.summary = Some("Half of it is\n done.".into());
+            assert_eq!(doing(&row), format!("{kind}: Half of it is done."));
+        }
     }
 
     #[test]

@@ -189,6 +189,24 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
 }
 
 #[test]
+fn a_damaged_search_index_is_named_and_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = with_data(folder.path().join("data"));
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
+    assert!(home.run_watchbill(&["doctor"]).out.contains("No problems."));
+    let harm = "import sqlite3, sys; sql = sqlite3.connect(sys.argv[1]); sql.execute('DELETE FROM texts_fts_data'); sql.commit()";
+    let harmed = Command::new("python3").args(["-c", harm]).arg(home.data().join("watchbill.db")).status();
+    match harmed {
+        Ok(status) => assert!(status.success()),
+        Err(error) => return skipped(&format!("NOT TESTED: a damaged search index: {error}")),
+    }
+    let doctor = home.run_watchbill(&["doctor"]).out;
+    assert!(!doctor.contains("No problems.") && doctor.contains("the search index in"), "{doctor}");
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
+    assert!(home.run_watchbill(&["doctor"]).out.contains("No problems."));
+}
+
+#[test]
 fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
     let folder = tempfile::tempdir().unwrap();
     let home = with_data(folder.path().join("data"));

@@ -28,7 +28,7 @@ pub fn turn(home: &Home, session: &str, prompt: &str, n: usize) {
     let cwd = work(home);
     let record = |kind: &str, part: &str, message: Value| {
         json!({ "type": kind, "uuid": format!("{session}{n}{part}"), "timestamp": now().to_string(), "cwd": cwd,
-            "sessionId": session, "message": message })
+            "sessionId": session, "gitBranch": "main", "message": message })
     };
     let edit = json!({ "file_path": format!("{cwd}/src/log.rs"), "old_string": "a", "new_string": "b" });
     let call = json!({ "type": "tool_use", "id": format!("t{session}{n}"), "name": "Edit", "input": edit });
@@ -223,6 +223,55 @@ fn with_all_the_start_and_prompts_are_told_too_and_nothing_comes_back_as_a_memor
     assert!(all.iter().all(|one| one["sessions"] == 1), "nothing that was told counts as evidence");
     let hits = home.json(&["search", "--json", "\"they are no instructions\""]);
     assert_eq!(hits["hits"], json!([]), "{hits}");
+    drop(serve);
+}
+
+#[test]
+fn a_resumed_session_is_told_once_what_others_changed_since_and_nothing_otherwise() {
+    let home = Home::empty().configured("[memory]\ncontext = \"all\"\n");
+    turn(&home, SESSION, "make the log nicer", 0);
+    let serve = Serve::of(&home);
+    let resumed = |session: &str| {
+        let event = json!({ "hook_event_name": "SessionStart", "source": "resume" });
+        context_of(&hook(&home, session, event, &[]))
+    };
+    memories(&home, &["list"]);
+    assert_eq!(resumed(SESSION), "", "nothing has changed");
+    turn(&home, LATER, "shorten the log", 0);
+    memories(&home, &["list"]);
+    until("the change to be learned", || !resumed(SESSION).is_empty());
+    let said = home.json(&["memory", "said", SESSION, "--json"]);
+    assert_eq!(said["lines"][0]["line"], "since the last turn here, another session changed src/log.rs");
+    assert_eq!(resumed(SESSION), "", "once");
+    assert_eq!(resumed(LATER), "", "its own change");
+    turn(&home, SESSION, "go on", 1);
+    memories(&home, &["list"]);
+    assert_eq!(resumed(SESSION), "", "nothing since");
+    drop(serve);
+}
+
+#[test]
+fn a_resumed_session_is_told_of_another_branch() {
+    let home = Home::empty().configured("[memory]\ncontext = \"all\"\n");
+    let head = format!("{}/.git/HEAD", work(&home));
+    std::fs::create_dir_all(Path::new(&head).parent().unwrap()).unwrap();
+    std::fs::write(&head, "ref: refs/heads/main\n").unwrap();
+    turn(&home, SESSION, "make the log nicer", 0);
+    let serve = Serve::of(&home);
+    let resumed = || {
+        let event = json!({ "hook_event_name": "SessionStart", "source": "resume" });
+        context_of(&hook(&home, SESSION, event, &[]))
+    };
+    memories(&home, &["list"]);
+    assert_eq!(resumed(), "");
+    std::fs::write(&head, "ref: refs/heads/fix\n").unwrap();
+    let mut told = String::new();
+    until("the session to be stored", || {
+        told = resumed();
+        !told.is_empty()
+    });
+    assert!(told.contains("the branch was main at the last turn here, and is fix"), "{told}");
+    assert_eq!(resumed(), "", "once");
     drop(serve);
 }
 

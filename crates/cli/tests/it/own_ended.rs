@@ -109,3 +109,25 @@ fn a_summary_of_an_earlier_end_is_not_taken() {
     assert_eq!(place.row(), row);
     assert_eq!(served(&place), [row]);
 }
+
+#[test]
+fn what_was_asked_at_the_end_is_listed_as_expired() {
+    for ends in ["stop", "kill"] {
+        let place = Place::new();
+        let serve = Serve::of(&place.home);
+        let own = place.starts("ask me");
+        until("it to ask", || place.row()["request"]["answerable"] == "stream");
+        if ends == "stop" {
+            assert_eq!(place.say(&["stop", &own]).code, 0);
+        } else {
+            let pid = place.row()["pid"].as_i64().unwrap();
+            kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), Signal::KILL).unwrap();
+        }
+        until("the end", || place.row()["state"] == "ended");
+        until("it to be listed", || place.json(&["answers", "--json"]) != json!([]));
+        let listed = place.json(&["answers", "--json"]);
+        let outcomes: Vec<_> = listed.as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
+        assert_eq!(outcomes, ["expired"], "{ends}: {listed:#}");
+        drop(serve);
+    }
+}

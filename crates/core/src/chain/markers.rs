@@ -153,7 +153,8 @@ impl<'a> Candidates<'a> {
     /// session of the same terminal is preferred to one of the same folder.
     ///
     /// If the new session's terminal is known, a session of the same folder counts only if its own terminal is
-    /// unknown. A session in another terminal is a sibling.
+    /// unknown. A session in another terminal is a sibling, and so is one that began after the compaction, or after the
+    /// new session.
     fn predecessor(
         &self,
         nodes: &Nodes<'_>,
@@ -163,11 +164,12 @@ impl<'a> Candidates<'a> {
         marker: &Marker,
     ) -> Option<(usize, LinkReason, LinkConfidence)> {
         let terminal = terminal_of(facts, &nodes[number]);
+        let began = nodes[number].start.map_or(marker.compacted_at, |start| start.min(marker.compacted_at));
         let mut newest = |sessions: Option<&ByActivity>, elsewhere: bool| {
             let until = (marker.compacted_at + SLACK, Reverse(0));
             let numbers = sessions?.range(..=until).rev().map(|(_, Reverse(n))| *n);
             let mut fit = numbers.filter(|&n| !elsewhere || terminal_of(facts, &nodes[n]).is_none());
-            fit.find(|&n| !forest.same_tree(n, number))
+            fit.find(|&n| nodes[n].start.is_some_and(|start| start < began) && !forest.same_tree(n, number))
         };
         let same_terminal = terminal.and_then(|t| newest(self.by_terminal.get(t), false));
         if let Some(from) = same_terminal {

@@ -355,8 +355,10 @@ pub(super) fn status_time(instance: &InstanceWitness, now: Timestamp) -> Timesta
 
 /// A status file in a sentence.
 pub(super) fn status_detail(file: &StatusFile) -> String {
-    match file.task.as_ref().or(file.summary.as_ref()) {
-        Some(task) => format!("status file says `{}`: {task}", file.status.word()),
-        None => format!("status file says `{}`", file.status.word()),
+    let mut said = format!("status file says `{}`", file.status.word());
+    for (text, before) in [&file.task, &file.summary].into_iter().flatten().zip([": ", "; "]) {
+        said.push_str(before);
+        said.push_str(text);
     }
+    said
 }

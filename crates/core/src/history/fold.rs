@@ -22,7 +22,7 @@ use super::settings::HistorySettings;
 use crate::ids::SessionId;
 use crate::session::subagent::copies_parent;
 use crate::time::Timestamp;
-use crate::transcript::full::Full;
+use crate::transcript::payloads::Payloads;
 use crate::transcript::record::{Attachment, Body, Envelope, Record, System};
 
 pub use open_calls::CALL_LIMIT;
@@ -128,7 +128,7 @@ impl HistoryFold {
         &mut self,
         offset: u64,
         record: &Record<'_>,
-        full: Full<'_, '_>,
+        full: &dyn Payloads<'_>,
         settings: &HistorySettings,
         sink: RowSink<'_>,
     ) {
@@ -239,7 +239,7 @@ impl HistoryFold {
         }
     }
 
-    fn dispatch(&mut self, body: &Body<'_>, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+    fn dispatch(&mut self, body: &Body<'_>, full: &dyn Payloads<'_>, step: &mut RecordContext<'_, '_>) {
         match body {
             Body::Prompt(prompt) => self.prompt(prompt, full, step),
             Body::ToolResults(results) => self.results(results, full, step),

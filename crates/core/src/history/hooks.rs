@@ -18,9 +18,7 @@ use crate::session::facts::first_line;
 use crate::time::Timestamp;
 use crate::tool::ToolKind;
 use crate::transcript::json::Raw;
-use crate::transcript::prompt_source::origin_of_text;
 use crate::transcript::record::PromptOrigin;
-use crate::transcript::user::tagged;
 
 /// A hook event with its origin, payload and texts.
 #[derive(Debug, Clone, Copy)]
@@ -89,12 +87,9 @@ impl HistoryFold {
         sink: RowSink<'_>,
     ) {
         let at = event.origin.at;
-        let Some(text) = event.texts.prompt.as_deref() else { return };
-        let words = match tagged(text, "summary") {
-            Some(summary) if notice => summary.trim(),
-            _ => text,
-        };
-        let words = &words[..words.floor_char_boundary(settings.words)];
+        let texts = event.texts;
+        let Some(text) = texts.notice.as_deref().or(texts.prompt.as_deref()) else { return };
+        let words = &text[..text.floor_char_boundary(settings.words)];
         let id = match &event.payload.prompt_id {
             Some(id) => Arc::clone(id),
             None => self.prompt_matches.match_hook(prompt_hash(words), at, &event.origin.id),
@@ -106,7 +101,7 @@ impl HistoryFold {
         batch.private = public.is_none();
         batch.prompt = public.map(|text| text.trim().to_owned());
         // The hook fires for a prompt that a program sent, too, and does not tell them apart. The record does.
-        batch.origin = match origin_of_text(text) {
+        batch.origin = match event.texts.prompt_origin {
             Some(PromptOrigin::Peer) => Some(BatchOrigin::Peer),
             _ => notice.then_some(BatchOrigin::TaskNotification),
         };
@@ -114,7 +109,7 @@ impl HistoryFold {
         batch.last_activity_at = Some(at);
         batch.ended = Some(Ended { status: BatchStatus::Active, at, error: None });
         sink(Item::Batch(Box::new(batch)));
-        if let Some(execution) = execution_of(None, &words, id, Some(at)) {
+        if let Some(execution) = execution_of(None, &words, id, Some(at), settings) {
             sink(Item::Execution(execution));
         }
     }
@@ -200,22 +195,24 @@ impl HistoryFold {
         settings: &HistorySettings,
         sink: RowSink<'_>,
     ) {
-        let Some(response) = event.texts.tool_response.as_deref() else { return };
-        let response = Raw::Nested(response);
+        let response = event.texts.tool_response.as_deref().map(Raw::Nested).unwrap_or_default();
         let field = |key: &str| response.get(key).text(PLAN_LIMIT).map(Cow::into_owned);
-        let path = field("filePath");
+        // A plain result has no fields. The input names the file, and has the text before the user's edits.
+        let input = event.texts.tool_input.map(Raw::Nested).unwrap_or_default();
+        let given = |key: &str| input.get(key).text(PLAN_LIMIT).map(Cow::into_owned);
+        let path = field("filePath").or_else(|| given("file_path")).or_else(|| given("planFilePath"));
         let cwd = event.payload.cwd.as_deref();
         if path.as_deref().is_some_and(|path| settings.exclude.excludes_in(cwd, path)) {
             return;
         }
         let path = path.filter(|path| settings.is_plan(path)).map(Arc::<str>::from);
         let batch = self.hook_batch(event);
-        let (plan, content, word) = if shows_plan(&call.tool) {
-            let plan = self.plan_name(batch.as_ref());
-            (plan, field("plan"), PlanEventKind::Approved)
+        let (plan, content, given, word) = if shows_plan(&call.tool) {
+            let plan = self.plan_name(batch.as_ref(), path.as_ref());
+            (plan, field("plan"), given("plan"), PlanEventKind::Approved)
         } else if let (ToolKind::Write | ToolKind::Edit, Some(path)) = (ToolKind::of(&call.tool), &path) {
             let content = content_after_write(&field, response.get("replaceAll").is_true());
-            (Arc::clone(path), content, PlanEventKind::Written)
+            (Arc::clone(path), content, given("content"), PlanEventKind::Written)
         } else {
             return;
         };
@@ -223,8 +220,9 @@ impl HistoryFold {
         if let (PlanEventKind::Approved, Some(batch)) = (word, batch.clone()) {
             sink(Item::Execution(Execution { plan: Some(Arc::clone(&plan)), content: None, batch, at }));
         }
-        let content = content.as_deref().and_then(plan_text);
-        sink(Item::Plan(Box::new(PlanEvent { plan, path, at, batch, content, word })));
+        let path = path.or_else(|| settings.is_plan(&plan).then(|| Arc::clone(&plan)));
+        let [content, given] = [content, given].map(|text| text.as_deref().and_then(plan_text));
+        sink(Item::Plan(Box::new(PlanEvent { plan, path, at, batch, content, given, word })));
     }
 }
 

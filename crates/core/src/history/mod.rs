@@ -19,6 +19,7 @@ mod snapshot;
 pub use boilerplate::without_quotes;
 pub use exclude::{Exclude, Links};
 pub use fold::HistoryFold;
+pub use fold::plans::{PLAN_LIMIT, plan_text};
 pub use hooks::HookEventParts;
 pub use private::{keep_public, strip_private};
 pub use recovery::{Correction, Recovery, RecoverySettings, SessionView, recover};

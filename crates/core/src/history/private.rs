@@ -62,7 +62,7 @@ pub(crate) fn removable_prefix(text: &str, len: usize) -> usize {
 
 /// A text was cut into `head` and `rest`, and only the head is kept. Whether the rest closes a block that neither
 /// of them opens: then all of the head is private. Both may hold JSON escapes.
-pub(crate) fn rest_closes_block(head: &str, rest: &str) -> bool {
+pub fn rest_closes_block(head: &str, rest: &str) -> bool {
     if rest.is_empty() || !may_close(rest) {
         return false;
     }

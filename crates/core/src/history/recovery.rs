@@ -33,9 +33,10 @@ pub struct SessionView {
     pub id: Arc<str>,
     /// The store holds it as a session that goes on.
     pub open: bool,
-    /// A witness other than its records now reports a turn that runs or waits for the user. Then silence means
-    /// nothing.
-    pub alive: bool,
+    /// A process is known to run it. Then its silence does not end it.
+    pub lives: bool,
+    /// That process reports a turn that runs or waits for the user. Then silence does not end the turn either.
+    pub turn_runs: bool,
     /// Time of its newest sign.
     pub last_activity_at: Option<Timestamp>,
     /// Turns that have not ended, and turns that calls without a turn may belong to.
@@ -131,7 +132,7 @@ pub fn recover(sessions: &[SessionView], settings: RecoverySettings, now: Timest
     for session in sessions {
         for batch in session.batches.iter().filter(|batch| is_open(batch)) {
             let Some(last) = batch.last_activity_at.max(batch.started_at) else { continue };
-            if session.alive {
+            if session.turn_runs {
                 // Recovery does not run when that changes, so it checks again after `every`.
                 due.insert(now + settings.every);
             } else if last + settings.stuck <= now {
@@ -144,7 +145,7 @@ pub fn recover(sessions: &[SessionView], settings: RecoverySettings, now: Timest
                 due.insert(last + settings.stuck);
             }
         }
-        if let (true, false, Some(last)) = (session.open, session.alive, session.last_activity_at) {
+        if let (true, false, Some(last)) = (session.open, session.lives, session.last_activity_at) {
             if last + settings.stale <= now {
                 let session = Arc::clone(&session.id);
                 recovery.corrections.push(Correction::StaleSession { session, last_activity_at: last });

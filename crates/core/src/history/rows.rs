@@ -233,8 +233,10 @@ pub struct PlanEvent {
     pub at: Option<Timestamp>,
     /// The batch that wrote it.
     pub batch: Option<BatchId>,
-    /// Its text, without private blocks, cut. `None` if the report has no text.
+    /// Its text, without private blocks, cut. `None` if the report has no text. Then its file may have it.
     pub content: Option<String>,
+    /// The text in the call's input, for a report and a file without one.
+    pub given: Option<String>,
     /// What happened to it.
     pub word: PlanEventKind,
 }

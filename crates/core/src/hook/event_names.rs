@@ -41,7 +41,7 @@ impl HookEvent {
     }
 
     /// The same, mutable.
-    pub(crate) fn call_mut(&mut self) -> Option<&mut HookToolCall> {
+    pub fn call_mut(&mut self) -> Option<&mut HookToolCall> {
         match self {
             Self::PreToolUse(call)
             | Self::PostToolUse(call)

@@ -2,11 +2,17 @@
 
 use std::borrow::Cow;
 
+use crate::transcript::record::PromptOrigin;
+
 /// The full texts of a payload. `None` for a text that the event does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HookTexts<'a> {
     /// `prompt`.
     pub prompt: Option<Cow<'a, str>>,
+    /// The summary in a prompt that tells of ended background work.
+    pub notice: Option<Cow<'a, str>>,
+    /// Who wrote the prompt, where its first words name someone other than the user.
+    pub prompt_origin: Option<PromptOrigin>,
     /// `tool_input`: JSON as the agent wrote it, balanced but not validated.
     pub tool_input: Option<&'a str>,
     /// `tool_response`: JSON as the agent wrote it; for a string the text itself.

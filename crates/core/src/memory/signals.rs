@@ -13,7 +13,7 @@ pub(super) use finding::FindingParts;
 pub use finding::{Signal, join, memory_id};
 pub use rule_state::RuleState;
 pub use session_rows::{PlanRow, SessionRows};
-pub(super) use session_rows::{command_of, is_edit};
+pub(super) use session_rows::{command_of, is_edit, is_to_do};
 pub(super) use turns::{Turn, Turns};
 
 /// All findings of one session, sorted by id. The same rows give the same findings.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::open_ends::{is_check, open_ends};
 use super::plain::{cut, squeezed};
 use super::signals::{SessionRows, is_edit};
-use crate::history::rows::{Activity, Batch, BatchOrigin, BatchStatus, CallOutcome, PlanEventKind};
+use crate::history::rows::{Activity, Batch, BatchOrigin, CallOutcome, PlanEventKind};
 use crate::tool::ToolKind;
 
 /// Longest field, in characters: about 60 words.
@@ -24,7 +25,7 @@ pub struct Summary {
     pub learned: Vec<String>,
     /// Changed files, commits and passed commands.
     pub completed: String,
-    /// Open points: the list at the end of the last answer, or an unfinished turn.
+    /// Open ends: to-dos, the last failing check, what the last answer left open, an unfinished turn.
     pub next_steps: Vec<String>,
 }
 
@@ -50,7 +51,7 @@ pub fn summarize(rows: &SessionRows, learned: Vec<String>) -> Summary {
         investigated: if read.is_empty() { String::new() } else { format!("read {}", listed(&read)) },
         learned,
         completed: cut(&completed.join("; "), FIELD),
-        next_steps: next_steps(rows),
+        next_steps: open_ends(rows),
     }
 }
 
@@ -87,8 +88,7 @@ fn passed(rows: &SessionRows) -> Vec<String> {
     let commands = rows.calls.iter().filter(|call| is_of(call, ToolKind::Shell));
     for (at, call) in commands.enumerate() {
         let Some(target) = call.target.as_deref().map(squeezed) else { continue };
-        let counts = target.starts_with("git commit")
-            || ["test", "check", "build", "lint"].iter().any(|w| target.contains(w));
+        let counts = target.starts_with("git commit") || is_check(&target);
         if counts && !super::secrets::has_secret(&target) {
             last.insert(target, (at, call.outcome == Some(CallOutcome::Ok)));
         }
@@ -97,31 +97,6 @@ fn passed(rows: &SessionRows) -> Vec<String> {
         last.into_iter().filter(|(_, (_, ok))| *ok).map(|(command, (at, _))| (at, command)).collect();
     passed.sort_unstable();
     passed.into_iter().map(|(_, command)| format!("`{}`", cut(&command, 60))).collect()
-}
-
-/// The open ends: the points of the last answer, then the last unfinished turn.
-fn next_steps(rows: &SessionRows) -> Vec<String> {
-    let mut steps = Vec::new();
-    let last = rows.batches.iter().rev().find(|batch| batch.response.is_some());
-    if let Some((_, answer)) = last.and_then(|batch| batch.response.as_ref()) {
-        let points = answer.lines().map(str::trim).filter(|line| {
-            line.starts_with("- ")
-                || line.starts_with("* ")
-                || line.split_once(". ").is_some_and(|(n, _)| n.parse::<u8>().is_ok())
-        });
-        let words = |line: &str| squeezed(line.trim_start_matches(|c: char| "-*0123456789. ".contains(c)));
-        steps.extend(
-            points.map(words).filter(|line| !line.is_empty()).take(MAX_ITEMS).map(|line| cut(&line, 120)),
-        );
-    }
-    if let Some(batch) = rows.batches.last()
-        && !batch.private
-        && let (Some(prompt), Some(ended)) = (&batch.prompt, &batch.ended)
-        && matches!(ended.status, BatchStatus::Interrupted | BatchStatus::Failed)
-    {
-        steps.push(format!("unfinished: {}", cut(&squeezed(prompt), 120)));
-    }
-    steps
 }
 
 /// A hand-over text for a new session or another agent: the request, finished work, the plan, files in work, open points.

@@ -173,6 +173,14 @@ impl OpenRequests {
         effects
     }
 
+    /// The host says that the agent is gone or is being ended. A request without an answer expires.
+    pub fn closed_by_end(&mut self, id: &RequestId) -> Vec<RequestEffect> {
+        let Some(one) = self.find(id) else { return Vec::new() };
+        let (session, mut effects) = (one.request.session.clone(), Vec::from_iter(one.expired()));
+        self.close(&session, Cause::End, &mut effects, |one| one.request.id == *id);
+        effects
+    }
+
     /// The answer did not reach its host. The request can be answered again.
     pub fn undelivered(&mut self, id: &RequestId) -> Vec<RequestEffect> {
         match self.find(id) {
@@ -238,8 +246,7 @@ impl OpenRequests {
 
     /// The process of the session has ended. What it asked expires: it was neither allowed nor denied.
     pub fn session_ended(&mut self, session: &SessionId) -> Vec<RequestEffect> {
-        let open = self.of(session).iter().filter(|one| one.progress == Progress::Open && !one.was_sent);
-        let mut effects: Vec<_> = open.map(|one| RequestEffect::Expired(Arc::clone(&one.request))).collect();
+        let mut effects: Vec<_> = self.of(session).iter().flat_map(OpenRequest::expired).collect();
         effects.extend(self.session_gone(session));
         effects
     }

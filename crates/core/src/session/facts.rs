@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::title::title_of;
 use crate::history::strip_private;
 use crate::time::Timestamp;
 use crate::transcript::record::TitleKind;
@@ -59,16 +60,13 @@ pub struct TranscriptFacts {
 }
 
 impl TranscriptFacts {
-    /// The strongest title known. What a person asked for says more than a teammate's name. The summary record comes
-    /// last because it usually titles another session.
-    pub fn title(&self) -> Option<&Arc<str>> {
-        self.custom_title
-            .as_ref()
-            .or(self.agent_name.as_ref())
-            .or(self.ai_title.as_ref())
-            .or(self.goal.as_ref())
-            .or(self.teammate.as_ref())
-            .or(self.summary_title.as_ref())
+    /// The strongest title known. Without a given one it is what the first prompt asks, which says more than a teammate's name.
+    /// The summary record comes last because it usually titles another session.
+    pub fn title(&self) -> Option<Arc<str>> {
+        let given =
+            self.custom_title.as_ref().or(self.agent_name.as_ref()).or(self.ai_title.as_ref()).cloned();
+        let asked = || self.goal.as_deref().map(|goal| Arc::from(title_of(goal)));
+        given.or_else(asked).or_else(|| self.teammate.as_ref().or(self.summary_title.as_ref()).cloned())
     }
 
     pub(crate) fn title_slot(&mut self, kind: TitleKind) -> &mut Option<Arc<str>> {
@@ -198,7 +196,7 @@ mod tests {
             (TitleKind::Custom, "custom"),
         ] {
             assert!(keep(facts.title_slot(kind), Some(text)));
-            assert_eq!(facts.title().map(|t| &**t), Some(text));
+            assert_eq!(facts.title().as_deref(), Some(text));
         }
         assert!(!keep(&mut facts.custom_title, Some("custom")), "the same again is no change");
         assert!(!keep(&mut facts.custom_title, Some("")), "an empty title says nothing");

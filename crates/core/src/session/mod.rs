@@ -23,6 +23,7 @@ mod shown;
 pub mod snapshot;
 pub mod state;
 pub mod subagent;
+mod title;
 mod turn;
 pub mod usage;
 

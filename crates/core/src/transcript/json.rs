@@ -15,7 +15,7 @@ use memchr::memchr;
 use crate::byte_block::Block;
 
 pub use strings::each_keyed_string;
-pub(super) use strings::{each_string, head};
+pub use strings::{each_string, head};
 
 /// One value, not yet decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -129,12 +129,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// The text from here to the position of `later`.
-    pub(super) fn until(&self, later: &Self) -> &'a str {
+    pub fn until(&self, later: &Self) -> &'a str {
         self.text.get(self.at..later.at).unwrap_or_default()
     }
 
     /// The same text behind its next run of zero bytes, if there is one.
-    pub(super) fn after_zeros(mut self) -> Option<Self> {
+    pub fn after_zeros(mut self) -> Option<Self> {
         let rest = &self.text.as_bytes()[self.at..];
         let zero = memchr(0, rest)?;
         self.at += zero + rest[zero..].iter().take_while(|byte| **byte == 0).count();
@@ -323,7 +323,7 @@ pub fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
 }
 
 /// Decodes onto the end of `out`, at most `room` bytes; returns how many bytes of `raw` were left out.
-pub(super) fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
+pub fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
     let limit = out.len().saturating_add(room);
     let bytes = raw.as_bytes();
     // The bytes before `done` are decoded.

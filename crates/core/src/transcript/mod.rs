@@ -1,17 +1,10 @@
-//! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
+//! Records and what they carry, the same for each agent, and the timeline that is built from them. Agents parse the lines.
 
-mod attached;
-pub(crate) mod bounded_text;
-mod commands;
+pub mod bounded_text;
 mod entry;
-mod fields;
-pub mod full;
 pub mod json;
 pub mod line_splitter;
-pub mod parse;
-pub(crate) mod prompt_source;
+pub mod payloads;
 pub mod record;
-pub mod target;
+pub mod report;
 pub mod timeline;
-pub(crate) mod user;
-mod words;

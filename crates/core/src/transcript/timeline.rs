@@ -11,19 +11,13 @@ use std::sync::Arc;
 mod leave_out;
 
 use super::bounded_text::{Bounded, cut, ellipsis, result_text, span};
-use super::commands::{CommandPart, command_parts};
 pub use super::entry::{Entry, Origin, Outcome, ToolCall, What};
-use super::fields::{Content, Fields};
-use super::full::Full;
 use super::json::Raw;
-use super::parse::{LineReport, read_line, record};
+use super::payloads::{CommandPart, Content, Payloads};
 use super::record::{
-    Attachment, Body, CompactBoundary, CompactTrigger, Denial, Envelope, PromptOrigin, Record, System,
-    ToolResult,
+    Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Denial, Envelope, PromptOrigin,
+    Record, System, ToolResult,
 };
-use super::target;
-use super::user::{prompt_words, was_stopped};
-use super::words::{content_text, joined_text};
 use crate::history::Exclude;
 use crate::ids::RecordId;
 use crate::time::Timestamp;
@@ -66,11 +60,6 @@ impl TimelineBuilder {
         Self { leave_out: LeaveOut::new(exclude), ..Self::default() }
     }
 
-    /// Takes the next line, which begins at `offset` of its file.
-    pub fn push_line(&mut self, offset: u64, line: &[u8]) -> LineReport {
-        read_line(line, &mut |fields| self.push(offset, fields))
-    }
-
     /// Everything so far, in file order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -81,8 +70,9 @@ impl TimelineBuilder {
         self.entries
     }
 
-    fn push(&mut self, offset: u64, f: &Fields<'_>) {
-        let Record { envelope, body } = record(f);
+    /// Takes the next record, whose line begins at `offset` of its file.
+    pub fn push(&mut self, offset: u64, record: &Record<'_>, full: &dyn Payloads<'_>) {
+        let Record { envelope, body } = record;
         if self.leave_out.everything_from(envelope.cwd.as_deref()) {
             self.entries.clear();
             return;
@@ -90,10 +80,10 @@ impl TimelineBuilder {
         if envelope.uuid.is_some_and(|uuid| !self.seen.insert(uuid)) {
             return;
         }
-        let place = RecordPlace { offset, envelope: &envelope };
+        let place = RecordPlace { offset, envelope };
         match body {
             Body::Prompt(p) => {
-                let text = ellipsis(Cow::Owned(prompt_words(f, &p, TEXT_LIMIT + 4)), TEXT_LIMIT);
+                let text = ellipsis(Cow::Owned(full.prompt(p, TEXT_LIMIT + 4)), TEXT_LIMIT);
                 let origin = match p.origin {
                     PromptOrigin::Human => Origin::Human,
                     PromptOrigin::TaskNotification => Origin::TaskNotification,
@@ -101,7 +91,7 @@ impl TimelineBuilder {
                 };
                 self.add(&place, What::Prompt { text, origin });
             }
-            Body::ToolResults(results) => self.results(&place, f, &results),
+            Body::ToolResults(results) => self.results(&place, full, results),
             Body::Interrupt { .. } => self.add(&place, What::Interrupted),
             Body::CompactSummary => {
                 // Agents of 1.0.x wrote the summary without a boundary.
@@ -111,15 +101,15 @@ impl TimelineBuilder {
                 }
             }
             Body::LocalCommand { .. } if !envelope.meta => {
-                self.command(&place, &content_text(&f.message.content, PAYLOAD_LIMIT));
+                self.command(&place, full);
             }
-            Body::Assistant(_) => self.answer(&place, f),
+            Body::Assistant(answer) => self.answer(&place, answer, full),
             Body::ApiError { .. } => {
-                let text = ellipsis(content_text(&f.message.content, TEXT_LIMIT + 4), TEXT_LIMIT);
+                let text = ellipsis(full.words(TEXT_LIMIT + 4), TEXT_LIMIT);
                 self.add(&place, What::Error(text));
             }
-            Body::System(system) => self.system(&place, f, &system),
-            Body::Attachment(Attachment::QueuedCommand { .. }) => self.queued(&place, f),
+            Body::System(system) => self.system(&place, full, system),
+            Body::Attachment(Attachment::QueuedCommand { .. }) => self.queued(&place, full),
             _ => {}
         }
     }
@@ -142,11 +132,11 @@ impl TimelineBuilder {
         }
     }
 
-    fn answer(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>) {
-        if let Content::Text(raw) = f.message.content {
+    fn answer(&mut self, place: &RecordPlace<'_>, answer: &Assistant<'_>, full: &dyn Payloads<'_>) {
+        if let Content::Text(raw) = *full.content() {
             return self.response(place, raw);
         }
-        for block in f.message.content.blocks() {
+        for (block, parsed) in full.content().blocks().zip(&answer.blocks) {
             match block.kind.word() {
                 Some("text") => self.response(place, block.text),
                 Some("thinking") => {
@@ -157,16 +147,16 @@ impl TimelineBuilder {
                     }
                 }
                 Some("tool_use") => {
-                    let tool = block.name.whole().unwrap_or_default();
-                    let left_out = self.leave_out.call(&tool, block.input);
+                    let Block::ToolUse { id, tool, target, .. } = parsed else { continue };
+                    let left_out = self.leave_out.call(tool, block.input);
                     let (target, input) = match left_out {
-                        true => (EXCLUDED.into(), Bounded::default()),
-                        false => (target::of(&tool, block.input), input_text(block.input, PAYLOAD_LIMIT)),
+                        true => (EXCLUDED, Bounded::default()),
+                        false => (target.as_ref(), input_text(block.input, PAYLOAD_LIMIT)),
                     };
                     let mut call = ToolCall {
-                        id: block.id.whole().unwrap_or_default().into_owned(),
-                        target: target.into_owned(),
-                        tool: tool.into_owned(),
+                        id: id.to_string(),
+                        target: target.to_owned(),
+                        tool: tool.to_string(),
                         input: input.text,
                         input_cut: input.cut,
                         left_out,
@@ -197,10 +187,10 @@ impl TimelineBuilder {
         }
     }
 
-    fn results(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>, results: &[ToolResult<'_>]) {
-        let blocks = f.message.content.blocks().filter(|b| b.kind.word() == Some("tool_result"));
+    fn results(&mut self, place: &RecordPlace<'_>, full: &dyn Payloads<'_>, results: &[ToolResult<'_>]) {
+        let blocks = full.content().blocks().filter(|b| b.kind.word() == Some("tool_result"));
         for (result, block) in results.iter().zip(blocks) {
-            let outcome = if result.denied == Some(Denial::User) && was_stopped(f) {
+            let outcome = if result.denied == Some(Denial::User) && full.was_stopped() {
                 Outcome::Interrupted
             } else if result.denied.is_some() {
                 Outcome::Denied
@@ -216,7 +206,7 @@ impl TimelineBuilder {
                 output: result_text(block.content, PAYLOAD_LIMIT),
                 at: place.envelope.at,
                 offset: place.offset,
-                agent: f.tool_use_result.agent_id.whole().filter(|id| !id.is_empty()).map(Arc::from),
+                agent: full.started_agent().map(Arc::from),
             };
             let call = self.open_calls.remove(result.id.as_ref()).and_then(|at| self.entries.get_mut(at));
             match call {
@@ -230,8 +220,8 @@ impl TimelineBuilder {
         }
     }
 
-    fn command(&mut self, place: &RecordPlace<'_>, text: &str) {
-        for part in command_parts(text) {
+    fn command(&mut self, place: &RecordPlace<'_>, full: &dyn Payloads<'_>) {
+        for part in full.commands(PAYLOAD_LIMIT) {
             match part {
                 CommandPart::Command(typed) if !self.leave_out.typed(&typed) => {
                     self.add(place, What::Command(typed));
@@ -242,14 +232,14 @@ impl TimelineBuilder {
         }
     }
 
-    fn system(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>, system: &System<'_>) {
+    fn system(&mut self, place: &RecordPlace<'_>, full: &dyn Payloads<'_>, system: &System<'_>) {
         match system {
             System::CompactBoundary(boundary) => {
                 self.awaiting_summary = true;
                 self.add(place, What::Boundary(*boundary));
             }
             System::TurnDuration { pending_agents } => {
-                let Some(ms) = f.duration_ms.number() else { return };
+                let Some(ms) = full.duration_ms() else { return };
                 let background = match pending_agents {
                     0 => String::new(),
                     1 => ", 1 agent goes on in the background".to_owned(),
@@ -271,10 +261,10 @@ impl TimelineBuilder {
                 self.note(place, format!("The request failed{status}; next try{wait}{attempt}."));
             }
             System::Other(subtype) if subtype == "local_command" => {
-                self.command(place, &joined_text(f.content, PAYLOAD_LIMIT));
+                self.command(place, full);
             }
             System::AwaySummary | System::Other(_) if !place.envelope.meta => {
-                let text = joined_text(f.content, PAYLOAD_LIMIT);
+                let text = full.words(PAYLOAD_LIMIT);
                 if *system == System::AwaySummary || !self.leave_out.printed(&text) {
                     self.note(place, text.trim());
                 }
@@ -283,8 +273,8 @@ impl TimelineBuilder {
         }
     }
 
-    fn queued(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>) {
-        let (text, origin) = Full::new(f).queued_prompt(TEXT_LIMIT + 4);
+    fn queued(&mut self, place: &RecordPlace<'_>, full: &dyn Payloads<'_>) {
+        let (text, origin) = full.queued_prompt(TEXT_LIMIT + 4);
         let text = ellipsis(Cow::Owned(text), TEXT_LIMIT);
         let origin = match origin {
             Some(PromptOrigin::TaskNotification) => Origin::TaskNotification,

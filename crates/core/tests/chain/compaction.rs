@@ -71,6 +71,32 @@ fn without_terminals_a_sibling_with_a_process_is_not_superseded() {
 }
 
 #[test]
+fn a_session_that_began_later_is_no_predecessor() {
+    // Session `b` is young. Its marker is about a compaction inside its file, or `a` is the one that was compacted.
+    for (own, compacted, sibling) in
+        [(100, 101, 100), (100, 101, 101), (100, 101, 102), (100, 100, 102), (103, 101, 102)]
+    {
+        for tab in [None, Some("tab 1")] {
+            for older in [false, true] {
+                let mut sessions = vec![session("b", &[(own, 200)]), session("x", &[(sibling, sibling)])];
+                if older {
+                    sessions.push(session("a", &[(0, 90)]));
+                }
+                let mut world = World::of(sessions).marker("b", compacted);
+                if let Some(tab) = tab {
+                    world = world.terminal("a", tab).terminal("b", tab).terminal("x", tab);
+                }
+                let chains = world.chains();
+                let case = format!("{own} {compacted} {sibling} {tab:?} {older}");
+                assert_eq!(chains.over_by("x"), None, "{case}");
+                assert_eq!(chains.sessions("x"), ["x"], "{case}");
+                assert_eq!(chains.over_by("a"), older.then_some("b"), "{case}");
+            }
+        }
+    }
+}
+
+#[test]
 fn with_a_known_terminal_only_its_sessions_are_candidates() {
     let world = World::of([session("b", &[(111, 200)]), session("x", &[(5, 108)])])
         .marker("b", 110)

@@ -164,4 +164,22 @@ fn hooks_give_plan_versions_and_executions() {
     reader.hook("3", START + 2, &hook("UserPromptSubmit", true, prompt).replace("p-1", "p-2"));
     let carried = reader.model.executions.last().expect("an execution");
     assert_eq!((carried.content.as_deref(), &*carried.batch), (Some("1. x\n2. y"), "p-2"));
+    for (n, named) in
+        ["Carry out {}", "Please implement @{}.", "the plan is in `{}`, go on"].iter().enumerate()
+    {
+        let prompt = format!(r#""prompt":"{}""#, named.replace("{}", path));
+        let (id, batch) = (format!("4-{n}"), format!("p-3-{n}"));
+        reader.hook(&id, START + 3, &hook("UserPromptSubmit", true, &prompt).replace("p-1", &batch));
+        let carried = reader.model.executions.last().expect("an execution");
+        assert_eq!((carried.plan.as_deref(), &*carried.batch), (Some(path), &*batch), "{named}");
+    }
+    let plain = format!(
+        r#""tool_name":"Write","tool_use_id":"v","tool_input":{{"file_path":"{path}","content":"1. w"}},"tool_response":"File written.""#
+    );
+    reader.hook("5", START + 4, &hook("PostToolUse", true, &plain));
+    let plan = reader.model.plans.last().expect("a plan");
+    assert_eq!(
+        (plan.word, plan.path.as_deref(), plan.given.as_deref()),
+        (PlanEventKind::Written, Some(path), Some("1. w"))
+    );
 }

@@ -10,6 +10,6 @@ mod recordings;
 mod recovery;
 mod shapes;
 
-#[path = "../transcript/fixtures.rs"]
+#[path = "../../../agents/tests/transcript/fixtures.rs"]
 #[allow(dead_code, reason = "shared with the tests of the reader")]
 mod fixtures;

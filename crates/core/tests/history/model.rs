@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use watchbill_agents::PLAN_FOLDERS;
 use watchbill_agents::claude::hooks::{parse_payload, read_texts};
+use watchbill_agents::records::parse_line;
 use watchbill_core::history::{
     Activity, Batch, Execution, HistoryFold, HistorySettings, HookEventParts, Item, PlanEvent, Request, Role,
     Segment,
@@ -13,7 +14,6 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
-use watchbill_core::transcript::parse::parse_line_in_full;
 
 /// A text, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Reader {
 
     pub fn line(&mut self, offset: u64, line: &[u8]) {
         let Self { history, beside, settings, model } = self;
-        parse_line_in_full(line, &mut |record, full| {
+        parse_line(line, &mut |record, full| {
             let known = record.envelope.uuid.is_some_and(|id| match beside {
                 SessionSide::Session(fold) => fold.has_record(id),
                 SessionSide::Agent(fold) => fold.has_record(id),

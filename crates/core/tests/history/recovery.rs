@@ -48,7 +48,8 @@ fn a_turn_without_a_sign_is_over_after_five_minutes() {
 #[test]
 fn silence_means_nothing_while_another_witness_reports_a_running_turn() {
     let mut view = session(vec![batch("b", 0, 10, BatchStatus::Active)]);
-    (view.alive, view.open, view.last_activity_at) = (true, true, Some(at(10)));
+    (view.lives, view.turn_runs) = (true, true);
+    (view.open, view.last_activity_at) = (true, Some(at(10)));
     let recovery = recover(&[view], RecoverySettings::default(), at(9_999));
     assert_eq!((recovery.corrections.len(), recovery.next), (0, Some(at(10_059))));
 }

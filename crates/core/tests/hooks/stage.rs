@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use watchbill_agents::claude::hooks::parse_payload;
 use watchbill_agents::claude::registry::{expects_registry, parse_registry};
+use watchbill_agents::records::parse_line;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::{Evidence, InstanceWitness, TranscriptWitness, Verdict, resolve};
 use watchbill_core::hook::{HookFold, HookOrigin};
@@ -13,7 +14,6 @@ use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::session::SessionFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_core::transcript::parse::parse_line;
 
 /// Which witnesses the resolver gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Stage {
                     .or_insert_with(|| SessionFold::new(SessionId::new(id), Timeouts::default()));
                 let mut effects = Vec::new();
                 for line in text("text").lines() {
-                    parse_line(line.as_bytes(), &mut |record| fold.apply(&record, &mut effects));
+                    parse_line(line.as_bytes(), &mut |record, _| fold.apply(&record, &mut effects));
                 }
             }
             "write" if path.starts_with("sessions/") => {

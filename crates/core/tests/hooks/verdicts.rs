@@ -64,7 +64,10 @@ impl Scene {
     }
 
     fn file(mut self, word: &str, written: i64) -> Self {
-        let text = format!("---\nstatus: {word}\nupdated: {}\ntask: the parser\n---\n", at(written));
+        let text = format!(
+            "---\nstatus: {word}\nupdated: {}\ntask: the parser\n---\n## Summary\nHalf of it is done.\n",
+            at(written)
+        );
         let file = parse_status_file(text.as_bytes()).expect("a status");
         self.status_file = Some(StatusWitness { file, modified: at(written) });
         self
@@ -377,6 +380,13 @@ fn a_status_file_tells_how_a_turn_ended() {
             .file(word, 6_000);
         let verdict = scene.verdict(9_100);
         assert_eq!((verdict.kind, verdict.reason.source), (Some(kind), Source::Registry), "{word}");
+        let said = format!("status file says `{word}`: the parser; Half of it is done.");
+        assert_eq!(verdict.reason.detail.contains(&said), word != "working", "{}", verdict.reason.detail);
+        assert!(
+            verdict.witnesses.iter().any(|w| w.detail.contains(&said)),
+            "{word}: {:?}",
+            verdict.witnesses
+        );
     }
     let earlier = Scene::hooks(&[(0, PROMPT), (9_000, STOP)])
         .registry(RegistryStatus::Idle, 9_050)

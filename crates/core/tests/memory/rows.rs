@@ -66,6 +66,11 @@ impl Writer {
         self
     }
 
+    pub fn with_input(&mut self, tool: &str, target: &str, input: impl ToString) {
+        self.call(tool, target, CallOutcome::Ok, None);
+        self.rows.calls.last_mut().unwrap().input = Some(input.to_string());
+    }
+
     pub fn bash(&mut self, command: &str, error: Option<&str>) -> &mut Self {
         let outcome = if error.is_some() { CallOutcome::Error } else { CallOutcome::Ok };
         self.call("Bash", command, outcome, error)

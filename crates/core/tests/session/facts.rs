@@ -27,7 +27,7 @@ fn the_goal_is_the_first_prompt_and_the_summary_the_newest_answer() {
 #[test]
 fn the_last_title_of_the_strongest_kind_is_shown() {
     let mut play = Play::of([title(TitleKind::Summary, "of another session")]);
-    assert_eq!(play.fold.facts().title().map(|t| &**t), Some("of another session"), "better than nothing");
+    assert_eq!(play.fold.facts().title().as_deref(), Some("of another session"), "better than nothing");
     for (record, shown) in [
         (prompt(0.0, "the goal"), "the goal"),
         (title(TitleKind::Ai, "by the model"), "by the model"),
@@ -37,7 +37,7 @@ fn the_last_title_of_the_strongest_kind_is_shown() {
         (title(TitleKind::Custom, "mine\nagain"), "mine again"),
     ] {
         play.apply(&record);
-        assert_eq!(play.fold.facts().title().map(|t| &**t), Some(shown));
+        assert_eq!(play.fold.facts().title().as_deref(), Some(shown));
     }
     assert_eq!(play.fold.facts().last_activity_at, Some(at(0.0)), "titles are no activity");
 }

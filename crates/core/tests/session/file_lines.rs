@@ -1,10 +1,10 @@
 //! Lines as clients wrote them in public transcripts (2.0.15 to 2.1.332), with other texts.
 
+use watchbill_agents::records::parse_line;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::SessionFold;
 use watchbill_core::session::SubagentFold;
 use watchbill_core::session::state::Timeouts;
-use watchbill_core::transcript::parse::parse_line;
 
 use crate::script::{ENDED, INTERRUPTED, SESSION, WORKING, at};
 
@@ -44,7 +44,7 @@ fn attachment(millis: i64, kind: &str) -> String {
 fn fold(lines: &[String]) -> SessionFold {
     let mut fold = SessionFold::new(SessionId::new(SESSION), Timeouts::default());
     for line in lines {
-        parse_line(line.as_bytes(), &mut |record| fold.apply(&record, &mut Vec::new()));
+        parse_line(line.as_bytes(), &mut |record, _| fold.apply(&record, &mut Vec::new()));
     }
     fold
 }
@@ -68,7 +68,9 @@ fn an_attachment_after_which_no_answer_comes_ends_the_turn() {
             let mut fold = fold(&[&begun[..], &rest].concat());
             assert_eq!(state(&fold), ENDED, "{kind}");
             assert!(!fold.reading().by_timeout && fold.pending_tools().is_empty(), "{kind}");
-            parse_line(prompt(9_000, "more").as_bytes(), &mut |record| fold.apply(&record, &mut Vec::new()));
+            parse_line(prompt(9_000, "more").as_bytes(), &mut |record, _| {
+                fold.apply(&record, &mut Vec::new())
+            });
             assert_eq!(state(&fold), WORKING, "{kind}: the next prompt begins a turn");
         }
     }
@@ -107,11 +109,11 @@ fn many_results_without_calls_take_little_room() {
 fn a_subagents_result_before_its_call_closes_it_too() {
     let mut agent = SubagentFold::new("a1");
     for line in [prompt(0, "go"), result(4_000, "a"), call(3_990, "a", "Edit")] {
-        parse_line(line.as_bytes(), &mut |record| agent.apply(&record));
+        parse_line(line.as_bytes(), &mut |record, _| agent.apply(&record));
     }
     assert_eq!(agent.pending_tools().len(), 0);
     for line in [attachment(5_000, "structured_output"), result(5_100, "a")] {
-        parse_line(line.as_bytes(), &mut |record| agent.apply(&record));
+        parse_line(line.as_bytes(), &mut |record, _| agent.apply(&record));
     }
     assert!(!agent.is_running(at(6.0), watchbill_core::time::Millis::from_secs(600)));
 }
@@ -123,7 +125,7 @@ fn a_refused_command_is_no_prompt() {
         r#""type":"user","isMeta":true,"message":{"content":"<local-command-caveat>Caveat</local-command-caveat>"}"#,
     );
     let fold = fold(&[caveat, prompt(0, "Unknown skill: usage")]);
-    assert_eq!((fold.facts().goal.clone(), fold.facts().title().cloned()), (None, None));
+    assert_eq!((fold.facts().goal.clone(), fold.facts().title()), (None, None));
     assert_eq!(state(&fold).1, None);
     assert_ne!(state(&fold), WORKING);
 }
@@ -139,7 +141,7 @@ fn the_goal_is_what_the_user_wrote() {
     ] {
         let fold = fold(&[prompt(0, text)]);
         assert_eq!(fold.facts().goal.as_deref(), want, "{text}");
-        assert_eq!(fold.facts().title().map(|title| &**title), want, "{text}");
+        assert_eq!(fold.facts().title().as_deref(), want, "{text}");
     }
 }
 

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use watchbill_agents::records::parse_line;
 use watchbill_core::chain::lineage::BeganBy;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::{Effect, SessionFold, SubagentFold};
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::parse::parse_line;
 use watchbill_core::transcript::record::Record;
 
 /// One append to a transcript: milliseconds from the start, session, whole lines.
@@ -46,7 +46,7 @@ fn appends(name: &str, of_subagents: bool) -> Vec<Append> {
 
 fn each_record(text: &str, mut f: impl FnMut(&Record<'_>)) {
     for line in text.lines() {
-        parse_line(line.as_bytes(), &mut |record| f(&record));
+        parse_line(line.as_bytes(), &mut |record, _| f(&record));
     }
 }
 

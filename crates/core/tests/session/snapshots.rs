@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
+use watchbill_agents::records::parse_line;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::snapshot::SnapshotError;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::{LazyFold, SessionFold, SubagentFold};
-use watchbill_core::transcript::parse::parse_line;
 
 use crate::properties::a_transcript;
 use crate::script::*;
@@ -221,7 +221,7 @@ fn recorded_transcripts_survive_a_restart_after_any_line() {
                 kept = SubagentFold::restore(&kept.snapshot(), &stem).expect("ours");
                 kept.take_up(&pieces).expect("ours");
                 kept.note_new();
-                parse_line(line.as_bytes(), &mut |record| {
+                parse_line(line.as_bytes(), &mut |record, _| {
                     kept.apply(&record);
                     plain.apply(&record);
                 });
@@ -237,7 +237,7 @@ fn recorded_transcripts_survive_a_restart_after_any_line() {
         for line in text.lines() {
             kept.restart(restarts % 2 == 0);
             kept.take_up();
-            parse_line(line.as_bytes(), &mut |record| {
+            parse_line(line.as_bytes(), &mut |record, _| {
                 kept.fold.apply(&record, &mut kept_told);
                 plain.apply(&record, &mut told);
             });
@@ -283,7 +283,7 @@ fn the_data_of_a_record_is_small() {
     let mut records = 0;
     for (_, text) in transcripts() {
         for line in text.lines() {
-            parse_line(line.as_bytes(), &mut |record| fold.apply(&record, &mut Vec::new()));
+            parse_line(line.as_bytes(), &mut |record, _| fold.apply(&record, &mut Vec::new()));
         }
         records = fold.record_count();
     }
@@ -302,7 +302,7 @@ fn the_form_is_the_one_of_this_version() {
         let mut fold = SessionFold::new(id, Timeouts::default());
         fold.note_new();
         for line in text.lines() {
-            parse_line(line.as_bytes(), &mut |record| fold.apply(&record, &mut Vec::new()));
+            parse_line(line.as_bytes(), &mut |record, _| fold.apply(&record, &mut Vec::new()));
         }
         // The hash leaves out the header, because it holds the release and the checksum.
         let hash = |bytes: &[u8]| {

@@ -208,7 +208,7 @@ impl Session {
 
     fn close_requests(&mut self) {
         for request in std::mem::take(&mut self.state.requests) {
-            self.event(&OwnWhat::RequestClosed { request, by: "withdrawn".to_owned() });
+            self.event(&OwnWhat::RequestClosed { request, by: "ended".to_owned() });
         }
     }
 

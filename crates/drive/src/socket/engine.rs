@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use watchbill_platform::process;
 use watchbill_platform::socket::{Address, Stream, halves, peer};
-use watchbill_protocol::socket::{Request, SocketCall};
+use watchbill_protocol::api::ApiRequest;
+use watchbill_protocol::socket::SocketCall;
 
 use super::caller;
 
@@ -60,8 +61,10 @@ pub fn tell_refused(data_dir: &Path, session: &str, what: &str, why: &str) -> io
     reader.wait_at_most(Some(TIMEOUT))?;
     reader.line(LONGEST)?;
     let (session, what, why) = (session.to_owned(), what.to_owned(), why.to_owned());
-    writer
-        .send(&SocketCall { id: "refused".to_owned(), request: Request::Refused { session, what, why } })?;
+    writer.send(&SocketCall {
+        id: "refused".to_owned(),
+        request: ApiRequest::Refused { session, what, why },
+    })?;
     reader.line(LONGEST).map(drop)
 }
 

@@ -39,7 +39,7 @@ use crate::input::AttentionInput;
 use crate::mute::MuteFile;
 use crate::publish::{AlertSink, RosterSink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
-use crate::socket::access::{AccessError, CommandId, EngineAccess};
+use crate::socket::access::{AccessError, CommandId};
 use watchbill_history::query::search::StillWanted;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
@@ -216,7 +216,7 @@ impl Handle {
     /// When a session is not known, the command does not fit the current state, or the engine has stopped. Also when
     /// the command cannot be stored now. Then it is in force, and the engine stores it as soon as possible.
     pub fn carry_out_command(&self, command: SessionCommand) -> Result<(), ApiError> {
-        self.clone().command(&CommandId::new(), &command).map(drop).map_err(AccessError::into_api)
+        self.command(&CommandId::new(), &command).map(drop).map_err(AccessError::into_api)
     }
 
     /// The sender of the engine's messages.
@@ -287,6 +287,10 @@ impl Handle {
         // Read the store here: the loop must not wait for a disk.
         let settings = self.settings();
         let mut doctor = Doctor { store: query::health(&settings, &*self.fs), ..doctor };
+        if doctor.store.as_ref().is_some_and(|store| store.trouble.is_some()) {
+            // The index may be the trouble. The history looks, and makes it anew.
+            let _ = self.inbox.send(Message::IndexDamaged);
+        }
         if let Some(hooks) = &mut doctor.hooks {
             hooks.settings = self.hooks()?;
         }
@@ -329,24 +333,12 @@ impl Handle {
         }));
     }
 
-    /// Searches the stored texts for words. Runs on the caller's thread, not in the loop.
+    /// Searches the stored texts for words, as long as it is `wanted`. Runs on the caller's thread, not in the loop: any number of
+    /// searches run beside each other.
     ///
     /// # Errors
-    /// When a filter makes no sense, or the store cannot be read.
-    pub fn search(&self, asked: &SearchQuery) -> Result<SearchAnswer, ApiError> {
-        self.search_while(asked, || true)
-    }
-
-    /// The same, as long as it is `wanted`. Any number of searches run beside each other.
-    ///
-    /// # Errors
-    /// As above, and when it is wanted no more.
-    pub fn search_while(
-        &self,
-        asked: &SearchQuery,
-        wanted: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> Result<SearchAnswer, ApiError> {
-        let wanted: StillWanted = Arc::new(wanted);
+    /// When a filter makes no sense, the store cannot be read, or it is wanted no more.
+    pub fn search(&self, asked: &SearchQuery, wanted: StillWanted) -> Result<SearchAnswer, ApiError> {
         let answer = self.searcher.search(&*self.fs, &self.settings().history, asked, &wanted);
         if self.searcher.take_damage_met() {
             let _ = self.inbox.send(Message::IndexDamaged);

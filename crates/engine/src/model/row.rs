@@ -8,6 +8,7 @@ use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
+use watchbill_core::session::facts::TranscriptFacts;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::CompactTrigger;
@@ -64,6 +65,13 @@ fn terminal(hooks: Option<&HookSession>, tmux: Option<&Arc<str>>) -> Option<Arc<
 /// The pane of the process that parked the session. The process that runs it has none.
 fn parked_in<'a>(inputs: &RowInputs<'a>) -> Option<&'a Arc<str>> {
     inputs.registry.parked(inputs.id).filter(|_| inputs.live)?.entry.tmux.as_ref()
+}
+
+/// What the session's status file says of its work. Only such a file calls a session blocked or completed.
+fn told_by_file(inputs: &RowInputs<'_>, kind: Option<StateKind>) -> Option<Arc<str>> {
+    let file = &inputs.status_file?.file;
+    let counts = matches!(kind, Some(StateKind::Blocked | StateKind::Completed));
+    file.summary.as_ref().or(file.task.as_ref()).filter(|_| counts).cloned()
 }
 
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
@@ -128,9 +136,9 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         goal: facts
             .and_then(|facts| facts.goal.clone())
             .or_else(|| hosted.and_then(|fold| fold.goal.clone())),
-        summary: facts.and_then(|facts| facts.summary.clone()),
+        summary: told_by_file(inputs, verdict.kind).or_else(|| facts.and_then(|facts| facts.summary.clone())),
         title: facts
-            .and_then(|facts| facts.title().cloned())
+            .and_then(TranscriptFacts::title)
             .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
             .or_else(|| hooks.and_then(|hooks| hooks.title().cloned()))
             .or_else(|| own.and_then(OwnWitness::title)),

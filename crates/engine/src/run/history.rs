@@ -41,6 +41,7 @@ impl Loop {
                 clock: Arc::clone(&self.clock),
                 reach: Arc::clone(&self.reach),
                 live: Arc::new(StoredLiveState),
+                living: Arc::default(),
                 journal: Box::new(move |now| hook_listener::recent(&journal_of, now)),
                 on_trouble: Box::new(move || woken.notify_one()),
             }));
@@ -50,13 +51,14 @@ impl Loop {
         }
     }
 
-    /// The model is asked only while no session works.
+    /// The model is asked only while no session works, and recovery completes no session that lives.
     pub(super) fn tell_history_who_works(&self) {
         if let Some(history_thread) = &self.history_thread {
             let works = |Published { row, .. }: &Published| {
                 row.superseded.is_none() && group(row.state, row.state_kind) == Group::Working
             };
-            history_thread.set_busy(self.engine.current(false).rows.iter().any(works));
+            let is_busy = self.engine.current(false).rows.iter().any(works);
+            history_thread.set_sessions(is_busy, self.engine.living_sessions());
         }
     }
 

@@ -1,4 +1,4 @@
-//! The requests of waiting hook processes: which program may ask, and its message for the engine.
+//! What hook processes and hosts say at the socket: which program may, and its message for the engine.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -8,6 +8,7 @@ use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
+use watchbill_drive::folder::Folder;
 use watchbill_drive::socket::caller;
 use watchbill_platform::clock::since_boot;
 use watchbill_platform::socket::{Stream, Writer};
@@ -73,6 +74,27 @@ pub(super) fn own(asked: Option<&RequestId>, printed: &str) -> Result<RequestId,
     let is_own = asked.filter(|asked| asked.as_str() == printed).cloned();
     let message = "only the connection that asked has printed the answer";
     is_own.ok_or_else(|| ApiError::new(ErrorCode::Invalid, message))
+}
+
+/// Notes whom the host of an own session has refused.
+///
+/// # Errors
+/// When the caller is not that host.
+pub(super) fn note_refused(
+    handle: &Handle,
+    stream: &Stream,
+    session: &str,
+    what: &str,
+    why: &str,
+) -> Result<(), ApiError> {
+    let data_dir = handle.settings().data_dir.clone();
+    let folder = data_dir.and_then(|data_dir| Folder::of(&data_dir, session).ok());
+    if !folder.is_some_and(|folder| caller::is_host_of(stream, &folder)) {
+        return Err(ApiError::new(ErrorCode::Invalid, "only the host of the session tells whom it refused"));
+    }
+    let what = if what == "answer" { "answer" } else { "prompt" };
+    handle.caller_refused(session, what, "command", why);
+    Ok(())
 }
 
 /// Replies to a hook process. One that does not read must not stop the loop.

@@ -12,17 +12,18 @@ use watchbill_drive::socket::caller::processes;
 use watchbill_drive::socket::engine::holder;
 use watchbill_history::removal::Removal;
 use watchbill_platform::socket::{Reader, Writer, halves};
+use watchbill_protocol::api::ApiRequest;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::memory::{ContextCall, ContextText, MemoryChange, MemoryChanged};
 use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
-use watchbill_protocol::socket::{AskCall, Hello, IndexProgress, RawReply, Request, SocketCall, VERSION};
+use watchbill_protocol::socket::{AskCall, Hello, IndexProgress, RawReply, SocketCall, VERSION};
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 use watchbill_protocol::why::Why;
 
-use super::access::{AccessError, CommandId, EngineAccess};
+use super::access::{AccessError, CommandId};
 use super::address_of;
 use crate::pressed::Pressed;
 
@@ -88,13 +89,13 @@ impl Client {
     /// # Errors
     /// When the program has no window any more.
     pub fn open(&mut self, session: Option<&str>) -> Result<(), AccessError> {
-        self.call(Request::Open { session: session.map(str::to_owned) }, ANSWER_TIMEOUT)
+        self.call(ApiRequest::Open { session: session.map(str::to_owned) }, ANSWER_TIMEOUT)
     }
 
     /// Calls `stored` after each stored user command, until `stored` returns `false` or the connection ends.
     pub fn follow_commands(&mut self, stored: &mut dyn FnMut() -> bool) {
         let ended: Result<(), _> =
-            self.call_with(&CommandId::new(), Request::FollowCommands, None, &mut |_| stored());
+            self.call_with(&CommandId::new(), ApiRequest::FollowCommands, None, &mut |_| stored());
         tracing::debug!(?ended, "commands are followed no longer");
     }
 
@@ -103,13 +104,13 @@ impl Client {
     /// # Errors
     /// When the connection breaks: nothing is to be printed then.
     pub fn ask(&mut self, call: AskCall) -> Result<Option<String>, AccessError> {
-        self.call_with(&CommandId::new(), Request::Ask(call), None, &mut |_| true)
+        self.call_with(&CommandId::new(), ApiRequest::Ask(call), None, &mut |_| true)
     }
 
     /// Tells that the hook process has printed the reply to its [`Client::ask`], and waits for no reply: the agent waits for the
     /// process.
     pub fn send_printed(&mut self, request: &str) {
-        let request = Request::Printed { request_id: request.to_owned() };
+        let request = ApiRequest::Printed { request_id: request.to_owned() };
         // Without it, the answer is listed as lost.
         let _ = self.writer.send(&SocketCall { id: CommandId::new().to_string(), request });
     }
@@ -119,13 +120,13 @@ impl Client {
     /// # Errors
     /// When the connection breaks, or the store cannot be used: nothing is to be printed then.
     pub fn context(&mut self, call: ContextCall) -> Result<Option<ContextText>, AccessError> {
-        self.call(Request::Context(call), ANSWER_TIMEOUT)
+        self.call(ApiRequest::Context(call), ANSWER_TIMEOUT)
     }
 
     /// Tells that the hook process has printed the reply to its [`Client::context`], and waits for no reply: the agent waits for the
     /// process.
     pub fn send_context_printed(&mut self, answer: &str) {
-        let request = Request::ContextPrinted { answer: answer.to_owned() };
+        let request = ApiRequest::ContextPrinted { answer: answer.to_owned() };
         // Without it, the text is shown as one that came too late.
         let _ = self.writer.send(&SocketCall { id: CommandId::new().to_string(), request });
     }
@@ -133,7 +134,7 @@ impl Client {
     /// Answers a request that a window of this program has shown. It is not sent again after a broken connection.
     ///
     /// # Errors
-    /// As [`EngineAccess::answer`].
+    /// As [`Client::answer`].
     pub(crate) fn answer_from(
         &mut self,
         surface: &str,
@@ -150,10 +151,14 @@ impl Client {
         pressed: Pressed,
     ) -> Result<AnswerGiven, AccessError> {
         let pressed = Some(pressed.nanoseconds());
-        self.call(Request::Answer { call: call.clone(), surface, pressed }, STORED)
+        self.call(ApiRequest::Answer { call: call.clone(), surface, pressed }, STORED)
     }
 
-    fn call<T: DeserializeOwned>(&mut self, request: Request, at_most: Duration) -> Result<T, AccessError> {
+    fn call<T: DeserializeOwned>(
+        &mut self,
+        request: ApiRequest,
+        at_most: Duration,
+    ) -> Result<T, AccessError> {
         self.call_with(&CommandId::new(), request, Some(at_most), &mut |_| true)
     }
 
@@ -162,7 +167,7 @@ impl Client {
     fn call_with<T: DeserializeOwned>(
         &mut self,
         id: &CommandId,
-        request: Request,
+        request: ApiRequest,
         at_most: Option<Duration>,
         event: &mut dyn FnMut(&RawValue) -> bool,
     ) -> Result<T, AccessError> {
@@ -193,24 +198,44 @@ impl Client {
     }
 }
 
-impl EngineAccess for Client {
-    fn roster(&mut self, all: bool) -> Result<RosterSnapshot, AccessError> {
-        self.call(Request::Roster { all }, ANSWER_TIMEOUT)
+impl Client {
+    /// The present roster.
+    ///
+    /// # Errors
+    /// While the holder reads transcripts for the first time.
+    pub fn roster(&mut self, all: bool) -> Result<RosterSnapshot, AccessError> {
+        self.call(ApiRequest::Roster { all }, ANSWER_TIMEOUT)
     }
 
-    fn why(&mut self, session: &str) -> Result<Why, AccessError> {
-        self.call(Request::Why { session: session.to_owned() }, ANSWER_TIMEOUT)
+    /// Why a session is in its state.
+    ///
+    /// # Errors
+    /// When no session matches, or more than one does.
+    pub fn why(&mut self, session: &str) -> Result<Why, AccessError> {
+        self.call(ApiRequest::Why { session: session.to_owned() }, ANSWER_TIMEOUT)
     }
 
-    fn chain(&mut self, session: &str) -> Result<WorkChain, AccessError> {
-        self.call(Request::Chain { session: session.to_owned() }, ANSWER_TIMEOUT)
+    /// The work chain of a session.
+    ///
+    /// # Errors
+    /// When no session matches, or more than one does.
+    pub fn chain(&mut self, session: &str) -> Result<WorkChain, AccessError> {
+        self.call(ApiRequest::Chain { session: session.to_owned() }, ANSWER_TIMEOUT)
     }
 
-    fn search(&mut self, query: &SearchQuery) -> Result<SearchAnswer, AccessError> {
-        self.call(Request::Search { query: query.clone() }, ANSWER_TIMEOUT)
+    /// Searches the stored texts for words.
+    ///
+    /// # Errors
+    /// When a filter makes no sense, or the store cannot be read.
+    pub fn search(&mut self, query: &SearchQuery) -> Result<SearchAnswer, AccessError> {
+        self.call(ApiRequest::Search { query: query.clone() }, ANSWER_TIMEOUT)
     }
 
-    fn subscribe(
+    /// Passes the roster, and then each change, to `sink`, until `sink` returns `false` or the holder ends.
+    ///
+    /// # Errors
+    /// When the holder has ended. An end by `sink` is no error.
+    pub fn subscribe(
         &mut self,
         all: bool,
         sink: &mut dyn FnMut(RosterMessage) -> bool,
@@ -221,41 +246,73 @@ impl EngineAccess for Client {
             wanted = serde_json::from_str(raw_event.get()).map_or(true, &mut *sink);
             wanted
         };
-        let ended = self.call_with(&CommandId::new(), Request::Subscribe { all }, None, &mut event);
+        let ended = self.call_with(&CommandId::new(), ApiRequest::Subscribe { all }, None, &mut event);
         if wanted { ended } else { Ok(()) }
     }
 
-    fn command(&mut self, id: &CommandId, command: &SessionCommand) -> Result<String, AccessError> {
-        self.call_with(id, Request::Command { command: command.into() }, Some(STORED), &mut |_| true)
+    /// Carries out and stores a user command. Gives the whole id of its session. A command that is sent again with its
+    /// id runs once.
+    ///
+    /// # Errors
+    /// When no session matches, the command does not fit the current state, or it cannot be stored.
+    pub fn command(&mut self, id: &CommandId, command: &SessionCommand) -> Result<String, AccessError> {
+        self.call_with(id, ApiRequest::Command { command: command.into() }, Some(STORED), &mut |_| true)
     }
 
-    fn answer(&mut self, call: &AnswerCall) -> Result<AnswerGiven, AccessError> {
+    /// Answers a request that was shown.
+    ///
+    /// # Errors
+    /// When it is not open any more, the answer does not fit or cannot be stored, or this program may not answer.
+    pub fn answer(&mut self, call: &AnswerCall) -> Result<AnswerGiven, AccessError> {
         self.send_answer(call, None, Pressed::now())
     }
 
-    fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
-        self.call(Request::Answers { since: since.map(|at| at.to_string()) }, ANSWER_TIMEOUT)
+    /// The answers that were given since a time, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
+        self.call(ApiRequest::Answers { since: since.map(|at| at.to_string()) }, ANSWER_TIMEOUT)
     }
 
-    fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError> {
-        self.call(Request::Prompt(call.clone()), STORED)
+    /// Sends a prompt to a session.
+    ///
+    /// # Errors
+    /// When it was not sent, or this program may not send it. A broken connection leaves it unknown; do not send it again.
+    pub fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError> {
+        self.call(ApiRequest::Prompt(call.clone()), STORED)
     }
 
-    fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError> {
+    /// Changes memories.
+    ///
+    /// # Errors
+    /// When no memory fits the id, the text cannot be kept, or the store cannot be written.
+    pub fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError> {
         // A first look at a long history takes minutes. The end of the holder ends the wait.
         let at_most = if *change == MemoryChange::Learn { None } else { Some(STORED) };
-        let request = Request::Memory { change: change.clone() };
+        let request = ApiRequest::Memory { change: change.clone() };
         self.call_with(&CommandId::new(), request, at_most, &mut |_| true)
     }
 
-    fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
+    /// Removes data from the stored history for good. Gives the report, if the removal has one.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
         // Wiping gigabytes takes minutes. The end of the holder ends the wait.
         self.call_with(&CommandId::new(), removal.request(), None, &mut |_| true)
     }
 
-    fn index(&mut self, progress: &mut dyn FnMut(IndexProgress) -> bool) -> Result<IndexReport, AccessError> {
+    /// Waits until the present content of all transcripts is stored. `progress` returns `false` to end the wait.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn index(
+        &mut self,
+        progress: &mut dyn FnMut(IndexProgress) -> bool,
+    ) -> Result<IndexReport, AccessError> {
         let mut event =
             |raw_event: &RawValue| serde_json::from_str(raw_event.get()).map_or(true, &mut *progress);
-        self.call_with(&CommandId::new(), Request::Index, None, &mut event)
+        self.call_with(&CommandId::new(), ApiRequest::Index, None, &mut event)
     }
 }

@@ -11,7 +11,6 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::requests::open::Asked;
 use watchbill_protocol::roster::RosterMessage;
 
-use super::access::EngineAccess;
 use super::client::Client;
 use crate::run::message::Message;
 

@@ -9,7 +9,6 @@ pub mod client;
 pub(crate) mod holder;
 pub(crate) mod mailbox;
 pub mod server;
-mod surface;
 mod unreadable_call;
 
 use watchbill_drive::socket::engine::address_of;

@@ -8,31 +8,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use watchbill_core::ids::SessionId;
 use watchbill_core::requests::request::RequestId;
-use watchbill_core::time::Timestamp;
-use watchbill_core::user::SessionCommand;
-use watchbill_drive::socket::caller;
-use watchbill_history::removal::Removal;
 use watchbill_platform::socket::{
     Address, Listener, ListenerExt as _, Reader, SocketIdentity, Stream, Writer, halves, is_ours,
 };
+use watchbill_protocol::api::ApiRequest;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
-use watchbill_protocol::socket::{
-    AskCall, Hello, MAX_CALL_BYTES, Reply, ReplyBody, Request, SocketCall, VERSION,
-};
+use watchbill_protocol::socket::{AskCall, Hello, MAX_CALL_BYTES, Reply, ReplyBody, SocketCall, VERSION};
 
-use super::access::{AccessError, CommandId, EngineAccess};
+use super::access::{AccessError, CommandId};
 use super::address_of;
-use super::ask::{Asking, own, sink};
+use super::ask::{Asking, note_refused, own, sink};
 use super::mailbox::{self, Closed, Closer, mailbox};
-use super::surface;
 use super::unreadable_call::{id_of, unknown_request};
 use crate::counter::Counter;
 use crate::handle::Handle;
-use crate::pressed::Pressed;
 use crate::publish::Subscription;
+use crate::router::Router;
+use crate::router::access::{Face, may};
 
 /// Limit of open connections, more than one user's programs need.
 const MAX_CONNECTIONS: usize = 256;
@@ -219,84 +213,45 @@ impl<'s> Connection<'s> {
             return self
                 .error("", &ApiError::new(ErrorCode::Invalid, "the id of a request has 1 to 64 bytes"));
         };
-        let mut engine = self.shared.handle.clone();
+        let engine = self.shared.handle.clone();
+        let face = Face::Socket { stream: self.reader.stream(), call: &command_id };
+        if let Err(error) = may(&face, request.right()) {
+            return self.error(&id, &error);
+        }
         match request {
-            Request::Roster { all } => self.reply(&id, EngineAccess::roster(&mut engine, all)),
-            Request::Why { session } => self.reply(&id, EngineAccess::why(&mut engine, &session)),
-            Request::Chain { session } => self.reply(&id, EngineAccess::chain(&mut engine, &session)),
-            Request::Search { query } => self.reply(&id, engine.search_for(&query, &self.writer)),
-            Request::Subscribe { all } => self.subscribe(&id, all),
-            Request::FollowCommands => self.follow_commands(&id),
-            Request::Command { command } => {
-                let done = SessionCommand::try_from(command).map_err(AccessError::from);
-                self.reply(&id, done.and_then(|word| engine.command(&command_id, &word)))
-            }
-            Request::Forget { sessions } => {
-                let sessions = sessions.iter().map(|session| SessionId::new(session)).collect();
-                self.reply(&id, engine.forget(&Removal::ForgetAll(sessions)))
-            }
-            Request::ForgetBefore { before } => {
-                let wrong = || ApiError::new(ErrorCode::Invalid, format!("`{before}` is no RFC 3339 time"));
-                let at = Timestamp::parse(&before).ok_or_else(wrong).map_err(AccessError::from);
-                self.reply(&id, at.and_then(|at| engine.forget(&Removal::ForgetBefore(at))))
-            }
-            Request::RememberAgain { session } => {
-                let removal = Removal::RememberAgain(SessionId::new(&session));
-                self.reply(&id, engine.forget(&removal).map(|_| ()))
-            }
-            Request::Index => {
+            ApiRequest::Subscribe { all } => self.subscribe(&id, all),
+            ApiRequest::FollowCommands => self.follow_commands(&id),
+            ApiRequest::Index => {
                 let writer = &self.writer;
                 let mut progress =
                     |progress| writer.send(&Reply { id: &id, body: ReplyBody::Event(&progress) }).is_ok();
                 let report = engine.index(&mut progress);
                 self.reply(&id, report)
             }
-            Request::Ask(call) => self.ask(&id, call),
-            Request::Printed { request_id } => {
+            ApiRequest::Ask(call) => self.ask(&id, call),
+            ApiRequest::Printed { request_id } => {
                 let told = own(self.asked.as_ref(), &request_id).map(|request| engine.printed(request));
                 self.reply(&id, told.map_err(AccessError::from))
             }
-            Request::Refused { session, what, why } => {
-                let noted = surface::note_refused(&engine, self.reader.stream(), &session, &what, &why);
+            ApiRequest::Refused { session, what, why } => {
+                let noted = note_refused(&engine, self.reader.stream(), &session, &what, &why);
                 self.reply(&id, noted.map_err(AccessError::from))
             }
-            Request::Answer { call, surface, pressed } => {
-                let pressed = pressed.map_or_else(Pressed::now, Pressed::at);
-                let stream = self.reader.stream();
-                let surface =
-                    surface::allowed(&self.shared.handle, stream, &call.session, surface.as_deref());
-                let given =
-                    surface.and_then(|surface| self.shared.handle.answer_pressed(&call, surface, pressed));
-                self.reply(&id, given.map_err(AccessError::from))
+            request => {
+                let wanted = Arc::new(self.writer.other_end());
+                self.reply(&id, Router::new(engine, None).answer(&face, request, wanted))
             }
-            Request::Prompt(call) => {
-                let caller = caller::look(self.reader.stream());
-                let allowed = self.shared.handle.check_caller(&caller, false, &call.session, "prompt");
-                let sent = allowed.and_then(|()| self.shared.handle.prompt(&call));
-                self.reply(&id, sent.map_err(AccessError::from))
-            }
-            Request::Answers { since } => {
-                let wrong = |since: &String| {
-                    ApiError::new(ErrorCode::Invalid, format!("`{since}` is not an RFC 3339 time"))
-                };
-                let since =
-                    since.map(|since| Timestamp::parse(&since).ok_or_else(|| wrong(&since))).transpose();
-                self.reply(&id, since.map_err(AccessError::from).and_then(|since| engine.answers(since)))
-            }
-            Request::Memory { change } => self.reply(&id, EngineAccess::memory(&mut engine, &change)),
-            Request::Context(call) => self.reply(&id, engine.context(&call).map_err(Into::into)),
-            Request::ContextPrinted { answer } => {
-                self.reply(&id, engine.context_printed(&answer).map_err(Into::into))
-            }
-            Request::Open { session } => self.reply(&id, engine.open_window(session).map_err(Into::into)),
         }
     }
 
     fn reply<T: Serialize>(&self, id: &str, answer: Result<T, AccessError>) -> io::Result<()> {
         match answer {
             Ok(reply) => self.writer.send(&Reply { id, body: ReplyBody::Reply(&reply) }),
-            Err(AccessError::Refused(error)) => self.error(id, &error),
             // The client learns this by the end of the connection.
+            Err(AccessError::Refused(error)) if self.shared.handle.stopped()() => {
+                Err(io::Error::other(error))
+            }
+            Err(AccessError::Refused(error)) => self.error(id, &error),
             Err(AccessError::Broken(what)) => Err(io::Error::other(what)),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! A step takes in one input, works off everything due, and gives its requests. `rooms.rs` has the engine's state.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -187,6 +188,14 @@ impl Engine {
         let mut running = self.rooms.witnesses.running_processes();
         running.extend(self.rooms.own.agents());
         running
+    }
+
+    /// The sessions that a process or a host is known to run.
+    pub(crate) fn living_sessions(&self) -> BTreeSet<SessionId> {
+        let mut living = self.rooms.witnesses.live_sessions(true);
+        let runs = |id: &&SessionId| self.rooms.own.of(id).is_some_and(|own| own.fold.is_live());
+        living.extend(self.rooms.own.sessions().filter(runs).cloned());
+        living
     }
 
     /// The running processes of a session, as the registry names them.

@@ -17,9 +17,10 @@ pub(super) fn apply_own_inputs(rooms: &mut Rooms, news: Vec<OwnInput>, out: &mut
         return;
     }
     let now = rooms.env.now();
-    let OwnChange { sessions, asked, closed } = rooms.own.take(news, now);
+    let OwnChange { sessions, asked, closed, expired } = rooms.own.take(news, now);
     let mut effects: Vec<RequestEffect> = asked.into_iter().flat_map(|ask| rooms.requests.ask(ask)).collect();
     effects.extend(closed.iter().flat_map(|id| rooms.requests.closed(id)));
+    effects.extend(expired.iter().flat_map(|id| rooms.requests.closed_by_end(id)));
     carry_out(rooms, effects, out);
     rooms.rows.mark_all(sessions);
     follow_registry(rooms);

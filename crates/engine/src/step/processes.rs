@@ -122,7 +122,11 @@ pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<
     let payload = match message.parsed(parse_payload) {
         Ok(parsed) => {
             let mut payload = parsed.clone();
-            env.settings().history.exclude.clear_excluded_target_in_event(&mut payload, &message.payload);
+            watchbill_agents::excluded::clear_target(
+                &env.settings().history.exclude,
+                &mut payload,
+                &message.payload,
+            );
             payload
         }
         Err(error) => {

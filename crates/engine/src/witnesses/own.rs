@@ -59,6 +59,8 @@ pub struct OwnChange {
     pub asked: Vec<Request>,
     /// Requests that are over.
     pub closed: Vec<RequestId>,
+    /// Requests that were open when the session ended.
+    pub expired: Vec<RequestId>,
 }
 
 impl OwnWitness {
@@ -194,7 +196,16 @@ impl OwnSessions {
             }
         }
         let over = before.into_iter().filter(|request| !own.fold.asks(request));
-        change.closed.extend(over.map(|request| request_id(id, &request)));
+        for request in over {
+            let by = events.iter().find_map(|event| match &event.what {
+                OwnWhat::RequestClosed { request: closed, by } if **closed == *request => Some(by.as_str()),
+                _ => None,
+            });
+            // While it is being ended, the agent withdraws what it asks.
+            let is_expired = by == Some("ended") || by != Some("answered") && own.fold.is_ending();
+            let over = if is_expired { &mut change.expired } else { &mut change.closed };
+            over.push(request_id(id, &request));
+        }
         change.sessions.push(session);
     }
 

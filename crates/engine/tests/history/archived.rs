@@ -1,6 +1,7 @@
 //! A session whose transcript the agent has removed is read from the archive as if its file still existed.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use watchbill_core::history::ArchiveSettings;
@@ -262,7 +263,7 @@ impl Running {
     /// The texts of the timeline items to which the hits of a search lead.
     fn found(&self, words: &str) -> Vec<String> {
         let asked = SearchQuery { query: words.to_owned(), ..SearchQuery::default() };
-        let hits = self.engine.search(&asked).unwrap().hits;
+        let hits = self.engine.search(&asked, Arc::new(|| true)).unwrap().hits;
         let timeline = self.timeline();
         let at = |hit: &Hit| {
             let place = self.engine.timeline_place(&hit.session_id, None, hit.offset).unwrap();

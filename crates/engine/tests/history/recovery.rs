@@ -1,5 +1,7 @@
 //! Turns, sessions and calls without an end are repaired in the store, and the log says so.
 
+use std::collections::BTreeSet;
+
 use watchbill_core::history::{Activity, Batch, BatchStatus, Ended, RecoverySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -20,6 +22,22 @@ fn active(id: &str, secs: i64) -> Batch {
     }
 }
 
+/// Corrects all that is due, in steps of a few sessions, as the history's thread does it.
+fn correct(
+    store: &mut Store,
+    recoverer: &mut Recoverer,
+    living: &[&str],
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let living = living.iter().map(|id| SessionId::new(id)).collect();
+    loop {
+        let next = recoverer.correct_some(store, RecoverySettings::default(), &living, now).unwrap();
+        if next != Some(now) {
+            return next;
+        }
+    }
+}
+
 #[test]
 fn turns_sessions_and_calls_are_repaired_and_logged_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -30,7 +48,7 @@ fn turns_sessions_and_calls_are_repaired_and_logged_once() {
     step.merge_batch(killed, None, &active("b", 0)).unwrap();
     let orphan = Activity { at: Some(at(5)), tool: Some("Bash".into()), ..Activity::new("t".into()) };
     step.merge_activity(killed, None, &orphan).unwrap();
-    // The engine reports this session as running.
+    // A process runs this session, and the engine reports it as running.
     let running = step
         .put_session(&SessionRow {
             session_id: "running".to_owned(),
@@ -42,13 +60,7 @@ fn turns_sessions_and_calls_are_repaired_and_logged_once() {
     step.commit().unwrap();
 
     let mut recoverer = Recoverer::default();
-    // In steps of a few sessions, as the history's thread does it.
-    let mut put_right = |store: &mut Store, now| loop {
-        let next = recoverer.correct_some(store, RecoverySettings::default(), now).unwrap();
-        if next != Some(now) {
-            return next;
-        }
-    };
+    let mut put_right = |store: &mut Store, now| correct(store, &mut recoverer, &["running"], now);
     assert_eq!(put_right(&mut store, at(10)), Some(at(70)), "the running one is asked in a minute");
     let status =
         |store: &Store, key| store.batches(key).unwrap()[0].batch.ended.as_ref().map(|ended| ended.status);
@@ -62,8 +74,56 @@ fn turns_sessions_and_calls_are_repaired_and_logged_once() {
     put_right(&mut store, at(4_100));
     let log: Vec<_> = store.recoveries(10).unwrap().into_iter().rev().map(|row| row.what).collect();
     assert_eq!(log, ["orphaned_activity", "stuck_batch", "stale_session"], "each once");
-    let row = store.session(&SessionId::new("killed")).unwrap().unwrap();
-    assert_eq!(row.state.as_deref(), Some("ended"));
+    let of_document = |id| store.document_session(id).unwrap().unwrap().status;
+    assert_eq!((&*of_document("killed"), &*of_document("running")), ("completed", "active"));
+}
+
+#[test]
+fn the_limits_count_from_the_last_sign_whatever_the_roster_shows() {
+    for state in ["working", "waiting_for_approval", "waiting_for_input", "idle"] {
+        for lives in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
+            let row = SessionRow {
+                session_id: "s".to_owned(),
+                cwd: Some("/srv/app".to_owned()),
+                created_at: Some(at(0)),
+                active_at: Some(at(0)),
+                state: Some(state.to_owned()),
+                ..SessionRow::default()
+            };
+            let mut step = store.step().unwrap();
+            let key = step.put_session(&row).unwrap();
+            let file = step.file_key("/projects/-srv-app/s.jsonl", key, None).unwrap();
+            step.merge_batch(key, Some(file), &active("b", 0)).unwrap();
+            step.commit().unwrap();
+            let living: &[&str] = if lives { &["s"] } else { &[] };
+            let mut recoverer = Recoverer::default();
+            let case = format!("{state}, lives: {lives}");
+            let status = |store: &Store| store.batches(key).unwrap()[0].batch.ended.as_ref().unwrap().status;
+            let completed = |store: &Store| store.document_session("s").unwrap().unwrap().completed_at;
+            let goes_on = lives && ["working", "waiting_for_approval"].contains(&state);
+
+            correct(&mut store, &mut recoverer, living, at(299));
+            assert_eq!(status(&store), BatchStatus::Active, "{case}");
+            correct(&mut store, &mut recoverer, living, at(300));
+            assert_eq!(status(&store) == BatchStatus::Active, goes_on, "{case}");
+            correct(&mut store, &mut recoverer, living, at(3_599));
+            assert_eq!(completed(&store), None, "{case}");
+            correct(&mut store, &mut recoverer, living, at(3_600));
+            assert_eq!(completed(&store).is_none(), lives, "{case}");
+            let log = store.recoveries(10).unwrap();
+            assert_eq!(log.iter().any(|row| row.what == "stale_session"), !lives, "{case}: {log:?}");
+
+            // A later sign: it goes on, and the next silence counts anew.
+            let mut step = store.step().unwrap();
+            step.put_session(&SessionRow { active_at: Some(at(5_000)), ..row.clone() }).unwrap();
+            step.commit().unwrap();
+            assert_eq!(completed(&store), None, "{case}");
+            correct(&mut store, &mut recoverer, &[], at(8_600));
+            assert!(completed(&store).is_some(), "{case}");
+        }
+    }
 }
 
 #[test]
@@ -88,7 +148,7 @@ fn many_orphaned_calls_are_repaired_in_several_steps() {
     step.commit().unwrap();
     let (settings, now, mut recoverer) = (RecoverySettings::default(), at(10_000), Recoverer::default());
     let (mut logged, mut steps) = (0, 0);
-    while recoverer.correct_some(&mut store, settings, now).unwrap() == Some(now) {
+    while recoverer.correct_some(&mut store, settings, &BTreeSet::new(), now).unwrap() == Some(now) {
         let log = store.recoveries(10_000).unwrap().len();
         assert!(log - logged <= 100, "{log} after {logged}");
         (logged, steps) = (log, steps + 1);

@@ -28,7 +28,9 @@ fn running(folder: &Path) -> (Handle, Arc<AtomicUsize>) {
 }
 
 fn asked(engine: &Handle) -> SearchAnswer {
-    engine.search(&SearchQuery { query: "there".to_owned(), ..SearchQuery::default() }).unwrap()
+    engine
+        .search(&SearchQuery { query: "there".to_owned(), ..SearchQuery::default() }, Arc::new(|| true))
+        .unwrap()
 }
 
 #[test]

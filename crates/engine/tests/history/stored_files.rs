@@ -6,7 +6,7 @@ use watchbill_core::hook::HookOrigin;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
-use crate::index_rig::IndexRig;
+use crate::index_rig::{IndexRig, ROOT};
 
 fn prompt(id: &str, session: &str, text: &str) -> String {
     format!(
@@ -96,10 +96,11 @@ fn hooks_and_transcript_fill_one_row() {
         terminal: None,
     };
     let (parsed, texts) = (parse_payload(payload.as_bytes()).unwrap(), read_texts(payload).unwrap());
+    let fs = rig.fs.clone();
     let (index, store) = rig.index_handle();
     let mut step = store.step().unwrap();
     index
-        .add_hook_event(&mut step, HookEventParts { origin: &origin, payload: &parsed, texts: &texts })
+        .add_hook_event(&fs, &mut step, HookEventParts { origin: &origin, payload: &parsed, texts: &texts })
         .unwrap();
     step.commit().unwrap();
     let key = rig.store.session_key(&SessionId::new("s")).unwrap().unwrap();
@@ -107,4 +108,50 @@ fn hooks_and_transcript_fill_one_row() {
     assert_eq!(batches.len(), 1);
     assert_eq!(batches[0].batch.prompt.as_deref(), Some("make it so"));
     assert_eq!(batches[0].batch.response.as_ref().map(|(_, text)| text.as_str()), Some("It is so."));
+}
+
+#[test]
+fn an_approved_plan_has_the_text_that_its_file_has_then() {
+    let path = format!("{ROOT}/plans/otter.md");
+    let approved = Timestamp::parse("2026-11-20T15:00:09.000Z").unwrap();
+    let null = format!(r#"{{"plan":null,"filePath":"{path}"}}"#);
+    let with_text = format!(r#"{{"plan":"1. z","filePath":"{path}"}}"#);
+    for (case, response, written_after, expected) in [
+        ("a result without the text", &*null, Some(-1_000), "1. x\n2. y"),
+        ("a plain result", r#""The user has approved the plan.""#, Some(1_500), "1. x\n2. y"),
+        ("a file that changed later", &null, Some(60_000), "1. x"),
+        ("no file", &null, None, "1. x"),
+        ("a result with the text", &with_text, Some(-1_000), "1. z"),
+    ] {
+        let mut rig = IndexRig::new();
+        rig.append("s.jsonl", &prompt("1", "s", "make it so"));
+        rig.index("s.jsonl");
+        if let Some(span) = written_after {
+            rig.fs.set_now(approved + watchbill_core::time::Millis(span));
+            rig.fs.write(&path, b"1. x\n2. y\n");
+        }
+        let payload = format!(
+            r#"{{"session_id":"s","hook_event_name":"PostToolUse","prompt_id":"p","tool_name":"ExitPlanMode","tool_use_id":"e","tool_input":{{"plan":"1. x","planFilePath":"{path}"}},"tool_response":{response}}}"#
+        );
+        let origin = HookOrigin {
+            id: "e1".into(),
+            at: approved,
+            order: 1,
+            agent: None,
+            ancestors: std::sync::Arc::from([]),
+            terminal: None,
+        };
+        let (parsed, texts) = (parse_payload(payload.as_bytes()).unwrap(), read_texts(&payload).unwrap());
+        let fs = rig.fs.clone();
+        let (index, store) = rig.index_handle();
+        let mut step = store.step().unwrap();
+        let event = HookEventParts { origin: &origin, payload: &parsed, texts: &texts };
+        index.add_hook_event(&fs, &mut step, event).unwrap();
+        step.commit().unwrap();
+        let key = rig.store.session_key(&SessionId::new("s")).unwrap().unwrap();
+        let plans = rig.store.plans(key).unwrap();
+        let texts: Vec<_> =
+            plans.iter().map(|plan| (&*plan.plan, &*plan.content, plan.words.len())).collect();
+        assert_eq!(texts, [(&*path, expected, 1)], "{case}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Sessions that work, an engine that follows them, and the user's view of both.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::user::SessionCommand;
@@ -169,14 +170,17 @@ impl RunningEngine {
     /// The number of search hits for the words.
     pub fn found(&self, words: &str) -> Result<usize, String> {
         let asked = SearchQuery { query: words.to_owned(), limit: Some(1_000), ..SearchQuery::default() };
-        let found = self.subscriber().handle.search(&asked);
+        let found = self.subscriber().handle.search(&asked, Arc::new(|| true));
         found.map(|answer| answer.hits.len()).map_err(|error| self.without_temp_paths(&error.message))
     }
 
     /// Whether a search reports that everything is stored.
     pub fn is_current(&self) -> bool {
         let asked = SearchQuery { query: "prompt".to_owned(), ..SearchQuery::default() };
-        self.subscriber().handle.search(&asked).is_ok_and(|answer| answer.index == IndexState::Current)
+        self.subscriber()
+            .handle
+            .search(&asked, Arc::new(|| true))
+            .is_ok_and(|answer| answer.index == IndexState::Current)
     }
 
     /// The stored texts of a session; none if the store cannot be read.

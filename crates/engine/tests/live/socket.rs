@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use serde_json::{Value, json};
 use watchbill_core::ids::SessionId;
 use watchbill_core::user::SessionCommand;
-use watchbill_engine::socket::access::EngineAccess;
+use watchbill_engine::pressed::Pressed;
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::request::{AnswerCall, RequestDecision};
@@ -73,6 +73,29 @@ fn a_client_is_greeted_and_answered_in_order() {
     assert_eq!((&why["id"], &why["reply"]["sessionId"]), (&json!("b"), &json!(author.session)));
     let opened = raw.request(&json!({"id": "c", "request": "open"}));
     assert_eq!(opened["error"]["code"], "unsupported", "there is no window");
+    let asked = json!({"id": "d", "request": "timeline", "session": author.session, "limit": u64::MAX});
+    assert_eq!(raw.request(&asked)["reply"]["sessionId"], json!(author.session));
+}
+
+#[test]
+fn requests_of_the_window_and_of_the_service_are_refused_at_the_socket() {
+    let (_folder, author, data, _ear) = engine_with_store();
+    let mut raw = Raw::connect(&data);
+    for asked in [
+        json!({"request": "doctor"}),
+        json!({"request": "settings"}),
+        json!({"request": "change_settings", "changes": []}),
+        json!({"request": "hooks_change", "root": "/", "step": "install", "token": ""}),
+        json!({"request": "own_command", "session": author.session, "command": {"do": "stop"}}),
+        json!({"request": "mute"}),
+        json!({"request": "service_state"}),
+        json!({"request": "open_link", "address": "https://example.com"}),
+        json!({"request": "document_session", "session": author.session}),
+    ] {
+        let mut call = asked.clone();
+        call["id"] = json!("x");
+        assert_eq!(raw.request(&call)["error"]["code"], "refused", "{asked}");
+    }
 }
 
 #[test]
@@ -266,13 +289,13 @@ fn an_engine_that_does_not_hold_the_store_shows_the_holders_requests_and_lets_it
         decision,
     };
     // This program is no window, so the holder refuses it, and nothing is answered.
-    let refused = other.handle.answer(&call, "window").unwrap_err();
+    let refused = other.handle.answer(&call, "window", Pressed::now()).unwrap_err();
     assert_eq!(refused.code, ErrorCode::Refused);
     assert!(refused.message.contains("the window of the same installation"), "{}", refused.message);
     assert_eq!(request(&holder.copy).map(|request| request.progress), Some("open".to_owned()));
 
     // The user answers at the holder.
-    let given = holder.handle.answer(&call, "window").unwrap();
+    let given = holder.handle.answer(&call, "window", Pressed::now()).unwrap();
     assert_eq!((given.request_id, given.delivered), (there.id, true));
     assert_eq!(hook.line()["reply"].as_str().map(|text| text.contains("allow")), Some(true));
     other.until("the answer of the holder", |copy| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::user::SessionCommand;
-use watchbill_engine::socket::access::{AccessError, CommandId, EngineAccess};
+use watchbill_engine::socket::access::{AccessError, CommandId};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_settings::Settings;
@@ -175,7 +175,7 @@ fn an_engine_that_takes_over_for_a_command_runs_it_once() {
     let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     reader.until("the second session", |copy| row(copy, &later).is_some());
     drop(lock);
-    assert_eq!(EngineAccess::command(&mut reader.handle.clone(), &id, &undo).unwrap(), later.session);
+    assert_eq!(reader.handle.command(&id, &undo).unwrap(), later.session);
     let chain = reader.handle.chain(&later.session).unwrap();
     assert_eq!(chain.links.len(), 1, "the split is taken back, the join is not");
 }

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 use serde_json::Value;
+use watchbill_agents::records::parse_line;
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::parse::parse_line;
 use watchbill_core::transcript::record::{Attachment, Block, Body, PromptOrigin, QueueOperation, System};
 use watchbill_engine::engine::Engine;
 use watchbill_engine::replay::Operation;
@@ -232,7 +232,7 @@ fn registry_words(text: &str) -> String {
 fn records(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for line in text.lines() {
-        parse_line(line.as_bytes(), &mut |record| {
+        parse_line(line.as_bytes(), &mut |record, _| {
             let Some(mut words) = record_words(&record.body) else { return };
             if record.envelope.sidechain {
                 words.insert_str(0, "side: ");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_agents::layout::ClientPath;
-use watchbill_core::transcript::parse::parse_line;
+use watchbill_agents::records::parse_line;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::{Found, scan};
 
@@ -50,7 +50,7 @@ fn named_session(fs: &dyn Fs, path: &Path) -> Option<String> {
     let mut named = None;
     first_lines(&*fs.open(path).ok()?, FIRST_RECORDS, &mut |line| {
         if named.is_none() {
-            parse_line(line, &mut |record| {
+            parse_line(line, &mut |record, _| {
                 named = record.envelope.session_id.as_deref().filter(|id| !id.is_empty()).map(str::to_owned);
             });
         }

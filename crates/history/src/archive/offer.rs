@@ -1,6 +1,7 @@
 //! What archiving would cost, in numbers. Excluded and forgotten sessions are never archived, so they do not count.
 
 use std::collections::HashSet;
+use watchbill_agents::excluded::is_named_in;
 
 use watchbill_core::history::Exclude;
 use watchbill_core::time::{Millis, Timestamp};
@@ -142,5 +143,5 @@ impl Unarchivable {
 fn begins_excluded(fs: &dyn Fs, found: &Found, exclude: &Exclude) -> bool {
     let mut head = vec![0; FIRST_RECORDS];
     let count = fs.open(&found.path).and_then(|file| file.read_at(&mut head, 0)).unwrap_or(0);
-    exclude.is_named_in(&String::from_utf8_lossy(&head[..count]))
+    is_named_in(exclude, &String::from_utf8_lossy(&head[..count]))
 }

@@ -1,7 +1,7 @@
 //! A second receiver of the same reading, so that a transcript is read and parsed only once for both.
 
-use watchbill_core::transcript::parse::LineReport;
 use watchbill_core::transcript::record::Record;
+use watchbill_core::transcript::report::LineReport;
 
 use crate::reader::Reader;
 

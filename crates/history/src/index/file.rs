@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_agents::layout::ClientPath;
+use watchbill_agents::records::parse_line;
 use watchbill_core::history::{HistoryFold, HistorySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::IdSet;
 use watchbill_core::transcript::line_splitter::Line;
-use watchbill_core::transcript::parse::parse_line_in_full;
 use watchbill_store::{FileKey, SessionKey, Store, StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
 
@@ -119,6 +119,7 @@ impl FileHistory {
         let mut run = FileRead {
             file: self,
             step,
+            fs,
             settings,
             forgotten,
             name: &name,
@@ -175,6 +176,7 @@ fn new_set() -> IdSet {
 struct FileRead<'r, 's, B> {
     file: &'r mut FileHistory,
     step: &'r mut WriteTransaction<'s>,
+    fs: &'r dyn Fs,
     settings: &'r HistorySettings,
     forgotten: &'r HashSet<SessionId>,
     name: &'r str,
@@ -199,7 +201,7 @@ impl<B: RecordObserver> LineReceiver for FileRead<'_, '_, B> {
         if self.failed.is_some() {
             return;
         }
-        let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
+        let report = parse_line(line.bytes, &mut |mut record, full| {
             self.settings.exclude.clear_excluded_targets(&mut record, full);
             if let Some(beside) = &mut self.beside {
                 beside.record(&record);
@@ -211,9 +213,9 @@ impl<B: RecordObserver> LineReceiver for FileRead<'_, '_, B> {
             if known || !self.begun() {
                 return;
             }
-            let Self { file, step, settings, count, failed, .. } = self;
+            let Self { file, step, fs, settings, count, failed, .. } = self;
             let (Some((key, session)), Some(fold)) = (file.keys, &mut file.fold) else { return };
-            let mut rows = Rows { step, session, file: Some(key), texts: 0, failed: failed.take() };
+            let mut rows = Rows { step, session, file: Some(key), fs: *fs, texts: 0, failed: failed.take() };
             fold.apply(line.offset, &record, full, settings, &mut |item| rows.take(item));
             count.texts += rows.texts;
             *failed = rows.failed;
@@ -280,7 +282,8 @@ impl<B: RecordObserver> FileRead<'_, '_, B> {
         if self.failed.is_some() {
             return;
         }
-        let mut rows = Rows { step: self.step, session, file: Some(key), texts: 0, failed: None };
+        let mut rows =
+            Rows { step: self.step, session, file: Some(key), fs: self.fs, texts: 0, failed: None };
         fold.settle(&mut |item| rows.take(item));
         self.failed = rows.failed;
     }

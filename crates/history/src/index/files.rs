@@ -127,6 +127,7 @@ impl HistoryIndex {
     /// When the store cannot be written.
     pub fn add_hook_event(
         &mut self,
+        fs: &dyn Fs,
         step: &mut WriteTransaction<'_>,
         event: HookEventParts<'_>,
     ) -> Result<(), StoreError> {
@@ -147,7 +148,7 @@ impl HistoryIndex {
         let known = self.ready.values_mut().find_map(|file| file.own_fold(id));
         let mut lonely = None;
         let fold = known.unwrap_or_else(|| lonely.insert(HistoryFold::new(id.clone(), None)));
-        let mut rows = Rows { step, session, file: None, texts: 0, failed: None };
+        let mut rows = Rows { step, session, file: None, fs, texts: 0, failed: None };
         // A repeated event stores nothing. Its items were stored with the first one. Stored again, they could go to a
         // later plan or turn.
         let mut sink = |item: Item<'_>| {

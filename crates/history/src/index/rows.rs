@@ -1,10 +1,18 @@
 //! Items of a transcript or a hook event become rows in a step of the store.
 
-use watchbill_core::history::{HookEventParts, Item, Segment};
+use std::path::Path;
+
+use watchbill_core::history::rows::PlanEvent;
+use watchbill_core::history::{HookEventParts, Item, PLAN_LIMIT, Segment, plan_text};
+use watchbill_core::time::Millis;
 use watchbill_core::transcript::record::CompactTrigger;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::segments::SegmentRow;
 use watchbill_store::{FileKey, SessionKey, StoreError, WriteTransaction};
+use watchbill_watch::fs::Fs;
+
+/// A file that was written at most so long after an event is the one of the event.
+const WRITTEN_BY: Millis = Millis(2_000);
 
 /// The stored row of the event itself.
 pub(super) fn hook_event(event: HookEventParts<'_>) -> HookEventRow {
@@ -26,6 +34,7 @@ pub(super) struct Rows<'r, 's> {
     pub(super) session: SessionKey,
     /// `None` for items of a hook event.
     pub(super) file: Option<FileKey>,
+    pub(super) fs: &'r dyn Fs,
     pub(super) texts: u64,
     /// The first error; nothing is stored after it.
     pub(super) failed: Option<StoreError>,
@@ -52,7 +61,11 @@ impl Rows<'_, '_> {
             Item::Folder(cwd) => file.map_or(Ok(()), |file| self.step.note_folder(file, cwd)),
             Item::Batch(batch) => self.step.merge_batch(session, file, &batch),
             Item::Activity(activity) => self.step.merge_activity(session, file, &activity),
-            Item::Plan(plan) => self.step.merge_plan(session, file, &plan),
+            Item::Plan(mut plan) => {
+                let known = plan.content.take();
+                plan.content = known.or_else(|| in_file(self.fs, &plan)).or_else(|| plan.given.take());
+                self.step.merge_plan(session, file, &plan)
+            }
             Item::Execution(execution) => self.step.merge_execution(session, file, &execution),
             Item::Request(request) => file.map_or(Ok(()), |file| self.step.merge_request(file, &request)),
             Item::Segment(segment) => {
@@ -60,6 +73,14 @@ impl Rows<'_, '_> {
             }
         }
     }
+}
+
+/// The text in the plan's file, if nothing has changed the file since the event.
+fn in_file(fs: &dyn Fs, event: &PlanEvent) -> Option<String> {
+    let (path, at) = (Path::new(event.path.as_deref()?), event.at?);
+    let is_of_then = fs.stat(path).is_ok_and(|stat| stat.mtime <= at + WRITTEN_BY);
+    let bytes = if is_of_then { fs.read_small(path, PLAN_LIMIT as u64).ok()? } else { return None };
+    plan_text(&String::from_utf8_lossy(&bytes))
 }
 
 fn segment_row(segment: &Segment) -> SegmentRow {

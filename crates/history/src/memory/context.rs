@@ -9,6 +9,8 @@ use watchbill_agents::{Agent, traits};
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::choose::Around;
 use watchbill_core::memory::likeness::words;
+use watchbill_core::memory::plain::squeezed;
+use watchbill_core::memory::secrets::is_secret_file;
 use watchbill_core::memory::{
     AcceptRule, Budget, Chosen, ContextChoice, Memory, Place, choose, gather, render,
 };
@@ -26,6 +28,9 @@ use super::project::project_of;
 
 /// Bytes of a document of the agent that are compared with memories.
 const DOCUMENT: u64 = 64 << 10;
+/// The most other sessions that a resumed session is told of, and files of each.
+const MOST_SESSIONS: usize = 3;
+const MOST_FILES: usize = 4;
 /// Characters of the block around the lines of one text.
 const AROUND_LINES: usize = 140;
 
@@ -109,6 +114,9 @@ pub fn context(
         return Ok(None);
     }
     let place = project_of(fs, cwd);
+    if payload.hook_event_name == "SessionStart" && payload.source.as_deref() == Some("resume") {
+        return at_resume(store, fs, settings, (&payload, &place), answer, now);
+    }
     let Some(asked) = asked(fs, settings, &payload, cwd, &place) else { return Ok(None) };
     if matches!(asked, Asked::Compacted) {
         note_compaction(store, &payload.session_id)?;
@@ -120,9 +128,83 @@ pub fn context(
     }
     let lines: Vec<Chosen> = chosen.iter().map(|(chosen, _)| chosen.clone()).collect();
     note_said(store, &question, &chosen, answer)?;
+    Ok(Some(text_of(&payload, &lines, answer)))
+}
+
+/// What has changed since the session's last turn, for an agent that resumes it: files of it that other sessions changed, and the
+/// branch. A fork has a new id without rows, so it is told nothing.
+fn at_resume(
+    store: &mut Store,
+    fs: &dyn Fs,
+    settings: &Settings,
+    (payload, place): (&Payload, &ProjectPlace),
+    answer: &str,
+    now: Timestamp,
+) -> Result<Option<ContextText>, StoreError> {
+    let key = store.session_key(&SessionId::new(&payload.session_id))?;
+    let Some(key) = key.filter(|_| settings.memory.context == ContextChoice::All) else { return Ok(None) };
+    let Some(since) = store.last_turn_at(key)? else { return Ok(None) };
+    let root = Path::new(&place.root);
+    let mut changed: Vec<(String, Vec<String>)> = Vec::new();
+    for (session, path, tool) in store.changed_elsewhere(key, place.project, since)? {
+        let Ok(file) = Path::new(&path).strip_prefix(root) else { continue };
+        let file = file.to_string_lossy().into_owned();
+        let is_told = ToolKind::of(&tool).changes_file() && !is_secret_file(&file);
+        if !is_told || settings.history.exclude.excludes(&path) {
+            continue;
+        }
+        let known = changed.iter().position(|(other, _)| *other == session);
+        if known.is_none() && changed.len() < MOST_SESSIONS {
+            changed.push((session, vec![file]));
+        } else if let Some((_, files)) = known.map(|at| &mut changed[at])
+            && files.len() < MOST_FILES
+            && !files.contains(&file)
+        {
+            files.push(file);
+        }
+    }
+    let by_another = |(session, files): (String, Vec<String>)| {
+        let files = squeezed(&files.join(", "));
+        (Some(session), format!("since the last turn here, another session changed {files}"))
+    };
+    let mut lines: Vec<(Option<String>, String)> = changed.into_iter().map(by_another).collect();
+    let was = store.session_of(key)?.and_then(|row| row.branch).filter(|was| was != "HEAD");
+    if let (Some(was), Some(is)) = (was, watchbill_watch::repo::branch(fs, root))
+        && was != is
+    {
+        let [was, is] = [was, is].map(|branch| squeezed(&branch));
+        lines.push((None, format!("the branch was {was} at the last turn here, and is {is}")));
+    }
+    let said = store.said(key)?;
+    lines.retain(|(_, line)| !said.iter().any(|said| said.line == *line && said.at >= since));
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let mut step = store.step()?;
+    for (source, line) in &lines {
+        // The line is of no memory.
+        let row = SaidRow {
+            memory: 0,
+            source: source.clone(),
+            answer: answer.to_owned(),
+            at: now,
+            event: payload.hook_event_name.clone(),
+            place: None,
+            line: line.clone(),
+            printed: false,
+            lost: false,
+        };
+        step.put_said(key, &row)?;
+    }
+    step.commit()?;
+    let lines: Vec<Chosen> = lines.into_iter().map(|(_, line)| Chosen { memory: 0, line }).collect();
+    Ok(Some(text_of(payload, &lines, answer)))
+}
+
+fn text_of(payload: &Payload, lines: &[Chosen], answer: &str) -> ContextText {
     let output = json!({ "hookSpecificOutput": {
-        "hookEventName": payload.hook_event_name, "additionalContext": render(&lines) } });
-    Ok(Some(ContextText { answer: answer.to_owned(), output: output.to_string() }))
+        "hookEventName": payload.hook_event_name, "additionalContext": render(lines) } });
+    ContextText { answer: answer.to_owned(), output: output.to_string() }
 }
 
 /// The place that a payload stands for, as far as the settings allow.

@@ -67,6 +67,7 @@ pub fn learn_one(
         FoundEvidence::Changes(changes) => step.change_evidence(session, &place, changes, &rules)?,
         FoundEvidence::All(found) => step.put_evidence(session, &place, found, Some(&rules))?,
     }
+    step.put_open_ends(session, &learned.seen.after.open_ends())?;
     turns.iter().try_for_each(|(batch, ended_at)| step.queue_model_job(session, batch, *ended_at))?;
     step.commit()?;
     Ok(true)

@@ -211,6 +211,7 @@ impl<'r> Reader<'r> {
             first_user_prompt: row.first_prompt,
             prompt_counter: row.prompts,
             created_at: row.created_at,
+            completed_at: row.completed_at,
             updated_at: row.updated_at,
         })
     }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use watchbill_agents::layout::ClientPath;
+use watchbill_agents::records::parse_line;
 use watchbill_core::ids::SessionId;
-use watchbill_core::transcript::parse::parse_line;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::Found;
@@ -63,7 +63,7 @@ pub(crate) fn owner(fs: &dyn Fs, found: &Found) -> TranscriptOwner {
     let Ok(file) = fs.open(&found.path) else { return TranscriptOwner::NoSession };
     let (mut records, mut named) = (0, None);
     let read = first_lines(&*file, HEAD, &mut |line| {
-        let report = parse_line(line, &mut |record| {
+        let report = parse_line(line, &mut |record, _| {
             named = named.take().or_else(|| record.envelope.session_id.as_deref().map(SessionId::new));
         });
         records += report.records;

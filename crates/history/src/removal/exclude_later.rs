@@ -4,12 +4,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
+use watchbill_agents::excluded::is_named_in;
 
 use watchbill_agents::layout::{ClientPath, TRANSCRIPTS, below, classify};
+use watchbill_agents::records::parse_line;
 use watchbill_core::history::{Exclude, HistorySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::parse::parse_line;
 use watchbill_hooks::places::HookPaths;
 use watchbill_store::archive::Archive;
 use watchbill_store::removal::Heads;
@@ -127,7 +128,7 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
         let (mut worked_there, mut named) = (false, false);
         let looked = any_line(&mut frames.reader(), &mut |line| {
             worked_there = is_work_in(line, exclude);
-            named |= exclude.is_named_in(&String::from_utf8_lossy(line));
+            named |= is_named_in(exclude, &String::from_utf8_lossy(line));
             worked_there
         });
         if let Err(error) = looked {
@@ -159,7 +160,7 @@ pub fn mentions_excluded(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
     if exclude.is_empty() {
         return false;
     }
-    let is_told_of = &mut |line: &[u8]| exclude.is_named_in(&String::from_utf8_lossy(line));
+    let is_told_of = &mut |line: &[u8]| is_named_in(exclude, &String::from_utf8_lossy(line));
     fs.open(path).and_then(|file| any_line(&mut FromStart { file, at: 0 }, is_told_of)).unwrap_or(true)
 }
 
@@ -171,7 +172,7 @@ fn has_worked_in(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> io::Result<bool
 /// Whether a line has an excluded folder as its working folder.
 fn is_work_in(line: &[u8], exclude: &Exclude) -> bool {
     let mut worked = false;
-    parse_line(line, &mut |record| {
+    parse_line(line, &mut |record, _| {
         worked |= record.envelope.cwd.as_deref().is_some_and(|cwd| exclude.excludes(cwd));
     });
     worked

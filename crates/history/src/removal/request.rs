@@ -2,8 +2,8 @@
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
+use watchbill_protocol::api::ApiRequest;
 use watchbill_protocol::error::ApiError;
-use watchbill_protocol::socket::Request;
 use watchbill_protocol::store::ForgetReport;
 
 /// What to forget.
@@ -30,13 +30,13 @@ pub enum Removal {
 
 impl Removal {
     /// The same as a request to the holder of the store.
-    pub fn request(&self) -> Request {
+    pub fn request(&self) -> ApiRequest {
         let text = |session: &SessionId| session.to_string();
         match self {
-            Self::Forget(session) => Request::Forget { sessions: vec![text(session)] },
-            Self::ForgetAll(sessions) => Request::Forget { sessions: sessions.iter().map(text).collect() },
-            Self::ForgetBefore(at) => Request::ForgetBefore { before: at.to_string() },
-            Self::RememberAgain(session) => Request::RememberAgain { session: text(session) },
+            Self::Forget(session) => ApiRequest::Forget { sessions: vec![text(session)] },
+            Self::ForgetAll(sessions) => ApiRequest::Forget { sessions: sessions.iter().map(text).collect() },
+            Self::ForgetBefore(at) => ApiRequest::ForgetBefore { before: at.to_string() },
+            Self::RememberAgain(session) => ApiRequest::RememberAgain { session: text(session) },
         }
     }
 }

@@ -4,12 +4,14 @@
 //! history holds the store for one slice at a time. Without work the thread sleeps, until it gets a task or until a
 //! turn may have got stuck.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use watchbill_core::hook::HookMessage;
+use watchbill_core::ids::SessionId;
 use watchbill_settings::Settings;
 
 use super::grown_files::{GrownFiles, GrownFilesReceiver};
@@ -27,6 +29,7 @@ pub struct HistoryThread {
     hook_events: Arc<HookQueue>,
     thread: Option<JoinHandle<()>>,
     model: Arc<ModelQueue>,
+    living: Arc<Mutex<BTreeSet<SessionId>>>,
     asker: Mutex<Asker>,
 }
 
@@ -49,6 +52,7 @@ impl HistoryThread {
         let (store, folder, clock) =
             (Arc::clone(&parts.shared_store), parts.data_dir.clone(), Arc::clone(&parts.clock));
         let asker = ModelAsker::new(Arc::clone(&model), store, folder, clock, None);
+        let living = Arc::clone(&parts.living);
         let is_chosen = parts.memory.model.is_chosen();
         let of_worker = Arc::clone(&model);
         let worker = move || Worker::new(parts, receivers.0, receivers.1, of_worker).run(&inbox);
@@ -57,7 +61,8 @@ impl HistoryThread {
             tracing::warn!(%error, "the history's thread cannot start; `watchbill index` stores transcripts");
         }
         let asker = Mutex::new(Asker::Waits(Box::new(asker)));
-        let history = Self { tasks: Some(tasks), grown, hook_events, thread: thread.ok(), model, asker };
+        let history =
+            Self { tasks: Some(tasks), grown, hook_events, thread: thread.ok(), model, living, asker };
         if is_chosen {
             history.start_asker();
         }
@@ -85,9 +90,11 @@ impl HistoryThread {
         self.model.begin();
     }
 
-    /// Whether any session works. The model is asked only while none does.
-    pub fn set_busy(&self, is_busy: bool) {
+    /// Whether any session works: the model is asked only while none does. And the sessions that a process is known
+    /// to run.
+    pub fn set_sessions(&self, is_busy: bool, living: BTreeSet<SessionId>) {
         self.model.set_busy(is_busy);
+        *self.living.lock().unwrap_or_else(PoisonError::into_inner) = living;
     }
 
     /// Another thread has changed jobs or the pause.

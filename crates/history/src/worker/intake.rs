@@ -127,6 +127,7 @@ impl Intake {
             let text = String::from_utf8_lossy(&message.payload);
             let Ok(texts) = read_texts(&text) else { continue };
             index.add_hook_event(
+                &*parts.fs,
                 &mut step,
                 HookEventParts { origin: &message.origin, payload, texts: &texts },
             )?;

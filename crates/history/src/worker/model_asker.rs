@@ -253,21 +253,24 @@ impl ModelAsker {
         let now = self.clock.now();
         // Of a question that was ended, or without a model, nothing is kept.
         let reply = result.reply.as_ref().filter(|_| !is_cancelled && is_asked(&look.memory));
-        let (state, tries) = match (reply, *is_cancelled || result.away || result.reply.is_some()) {
+        let (mut state, mut tries) = match (reply, *is_cancelled || result.away || result.reply.is_some()) {
             (Some(_), _) => (JobState::Done, row.tries + 1),
             (None, true) => (JobState::Queued, row.tries),
             (None, false) => (JobState::after_failure(row.tries + 1), row.tries + 1),
         };
         self.write("model: answer", |store| {
-            // What was left out or removed since the question is not kept of its answer either.
-            let turns = match reply {
-                Some(reply) => turns_of(store, &look.history.exclude, row.session, Some(&row.batch))?
-                    .filter(|turns| {
-                        watchbill_core::memory::model::job(&turns.rows, &row.batch).as_ref() == Some(job)
-                    })
-                    .map(|turns| (reply, turns)),
-                None => None,
-            };
+            let mut turns = None;
+            if let Some(reply) = reply
+                && let Some(now) = turns_of(store, &look.history.exclude, row.session, Some(&row.batch))?
+            {
+                match self::job(&now.rows, &row.batch) {
+                    Some(same) if same == *job => turns = Some((reply, now)),
+                    // The last record or a hook came after the question, or something was removed: the turn as it is now is
+                    // asked about.
+                    Some(_) => (state, tries) = (JobState::Queued, row.tries),
+                    None => {}
+                }
+            }
             let mut step = store.step()?;
             if step.end_model_job(row, &end(state, tries, result, *took, *is_cancelled), now)?
                 && let Some((reply, turns)) = turns

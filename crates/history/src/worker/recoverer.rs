@@ -1,9 +1,10 @@
 //! Recovers stored turns, sessions and calls that never ended, and logs each recovery.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use watchbill_core::history::{Correction, RecoverySettings, SessionView, recover};
+use watchbill_core::ids::SessionId;
 use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::recoveries::RecoveryRow;
@@ -33,8 +34,8 @@ impl Recoverer {
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
     }
 
-    /// Recovers what never ended, or a part of it. Returns the time of the next check, which is `now` if more is
-    /// left.
+    /// Recovers what never ended, or a part of it. `living` are the sessions that a process is known to run. Returns the time of
+    /// the next check, which is `now` if more is left.
     ///
     /// # Errors
     /// When the store cannot be read or written. This step then changes nothing, and the next check begins anew.
@@ -42,6 +43,7 @@ impl Recoverer {
         &mut self,
         store: &mut Store,
         settings: RecoverySettings,
+        living: &BTreeSet<SessionId>,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
         let Self { mut left, next, done } = std::mem::take(self);
@@ -51,7 +53,7 @@ impl Recoverer {
             return Ok((!self.left.is_empty()).then_some(now));
         }
         let some: Vec<SessionKey> = left.drain(..left.len().min(SESSIONS_AT_ONCE)).collect();
-        let (keys, views) = views(store, &some)?;
+        let (keys, views) = views(store, &some, living)?;
         let mut recovery = recover(&views, settings, now);
         let next = next.into_iter().chain(recovery.next).min();
         let over = recovery.corrections.len() <= AT_ONCE;
@@ -109,27 +111,20 @@ fn apply_correction(
             step.merge_batch(key, None, batch)
         }
         Correction::OrphanedActivity { call, batch, .. } => step.adopt_activity(key, call, batch),
-        Correction::StaleSession { session, last_activity_at } => step
-            .put_session(&SessionRow {
-                session_id: session.to_string(),
-                active_at: Some(*last_activity_at),
-                state: Some(State::Ended.as_str().to_owned()),
-                state_since: Some(*last_activity_at),
-                ..SessionRow::default()
-            })
-            .map(drop),
+        Correction::StaleSession { last_activity_at, .. } => step.complete_session(key, *last_activity_at),
     }
 }
 
 type Views = (BTreeMap<Arc<str>, SessionKey>, Vec<SessionView>);
 
 /// The open turns and calls of these sessions.
-fn views(store: &Store, sessions: &[SessionKey]) -> Result<Views, StoreError> {
+fn views(store: &Store, sessions: &[SessionKey], living: &BTreeSet<SessionId>) -> Result<Views, StoreError> {
     let (mut keys, mut views) = (BTreeMap::new(), Vec::new());
     for key in sessions {
         // A session without a row was forgotten since the check began.
         let Some(row) = store.session_of(*key)? else { continue };
-        let view = view(store, *key, row)?;
+        let lives = living.contains(&*row.session_id);
+        let view = view(store, *key, row, lives)?;
         if view.open || !(view.batches.is_empty() && view.orphans.is_empty()) {
             keys.insert(Arc::clone(&view.id), *key);
             views.push(view);
@@ -138,25 +133,21 @@ fn views(store: &Store, sessions: &[SessionKey]) -> Result<Views, StoreError> {
     Ok((keys, views))
 }
 
-fn view(store: &Store, key: SessionKey, row: SessionRow) -> Result<SessionView, StoreError> {
-    let stateless = row.state.is_none();
-    // The engine weighs every witness and writes its verdict into the row. While the row shows a running turn, the
-    // turn runs.
+fn view(store: &Store, key: SessionKey, row: SessionRow, lives: bool) -> Result<SessionView, StoreError> {
     let orphans: Vec<_> = store.orphaned_activities(key)?.into_iter().map(|stored| stored.activity).collect();
     // A call without a turn may belong to any turn of the session.
     let batches = store.batches_to_recover(key, orphans.is_empty())?;
-    let mut view = SessionView {
+    let last_activity_at = store.last_sign(key)?;
+    let in_turn = [State::Working, State::WaitingForApproval].map(|state| state.as_str());
+    let in_turn = row.state.is_some_and(|state| in_turn.contains(&&*state));
+    Ok(SessionView {
         id: row.session_id.as_str().into(),
-        alive: row.state.is_some_and(|state| State::GOES_ON.iter().any(|known| known.as_str() == state)),
-        last_activity_at: row.active_at,
+        open: last_activity_at.is_some(),
+        lives,
+        // The state of a session without a process comes from its records. Their silence is what counts here.
+        turn_runs: lives && in_turn,
+        last_activity_at,
         batches: batches.into_iter().map(|stored| stored.batch).collect(),
         orphans,
-        ..SessionView::default()
-    };
-    if stateless && store.files_of(key)?.is_empty() {
-        // Only hook events told of this session, and none of them was its end.
-        let last = store.last_batch_activity(key)?;
-        (view.open, view.last_activity_at) = (last.is_some(), view.last_activity_at.max(last));
-    }
-    Ok(view)
+    })
 }

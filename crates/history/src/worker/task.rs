@@ -1,10 +1,12 @@
 //! The parts of the history's thread, and its tasks.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use watchbill_core::history::{ArchiveSettings, HistorySettings, RecoverySettings};
 use watchbill_core::hook::HookMessage;
+use watchbill_core::ids::SessionId;
 use watchbill_core::memory::MemorySettings;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::ApiError;
@@ -41,6 +43,8 @@ pub struct HistoryParts {
     pub reach: Arc<HistoryProgress>,
     /// The engine's own state in the same store.
     pub live: Arc<dyn LiveState>,
+    /// The sessions that a process is known to run: silence does not end these.
+    pub living: Arc<Mutex<BTreeSet<SessionId>>>,
     /// Reads the latest hook events from their journal. Those that are stored already change nothing.
     pub journal: Box<dyn Fn(Timestamp) -> Vec<HookMessage> + Send>,
     /// Called when [`SharedStore::trouble`] has changed.

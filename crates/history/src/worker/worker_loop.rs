@@ -1,7 +1,7 @@
 //! The work of the history's thread: one slice after another, the most urgent first.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use watchbill_core::time::Timestamp;
@@ -331,7 +331,8 @@ impl Worker {
         self.parts.fs.close_unread();
         let mut shared_store = self.parts.shared_store.in_turn("history: recover");
         let store = require_writer(&mut shared_store)?;
-        self.schedule.recover = self.recoverer.correct_some(store, self.parts.recovery, now)?;
+        let living = self.parts.living.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.schedule.recover = self.recoverer.correct_some(store, self.parts.recovery, &living, now)?;
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
+use watchbill_agents::excluded::is_named_in;
 
 use watchbill_agents::hooks::parse_payload;
 use watchbill_core::history::Exclude;
@@ -47,7 +48,7 @@ impl StorageFilter {
         if exclude.is_empty() {
             return false;
         }
-        let is_named = || exclude.is_named_in(&String::from_utf8_lossy(&message.payload));
+        let is_named = || is_named_in(&exclude, &String::from_utf8_lossy(&message.payload));
         // A shortened payload, or one of another program, may still name an excluded path.
         let Ok(event) = message.parsed(parse_payload) else { return is_named() };
         let works_there = [&event.cwd, &event.transcript_path].into_iter().flatten();

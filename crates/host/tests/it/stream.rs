@@ -270,7 +270,7 @@ fn a_request_is_closed_when_the_agent_dies() {
     };
     kill(pid);
     told.until_end();
-    let closed = |what: &OwnWhat| matches!(what, OwnWhat::RequestClosed { by, .. } if by == "withdrawn");
+    let closed = |what: &OwnWhat| matches!(what, OwnWhat::RequestClosed { by, .. } if by == "ended");
     assert_eq!(told.events.iter().filter(|event| closed(&event.what)).count(), 1);
 }
 

@@ -137,7 +137,7 @@ pub enum OwnWhat {
     RequestClosed {
         /// The id of the request.
         request: String,
-        /// `answered` from here, or `withdrawn` by the agent.
+        /// `answered` from here, `withdrawn` by the agent, or `ended`: the agent is gone.
         by: String,
     },
     /// The agent tries again.

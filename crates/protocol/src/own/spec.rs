@@ -104,6 +104,24 @@ pub struct OwnResume {
     pub fork: bool,
 }
 
+/// How the window asks that a session goes on in an own one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnResumeCall {
+    /// The id of the new own session, a UUID that was made at the click.
+    pub id: String,
+    /// The session that goes on.
+    pub session_id: String,
+    /// Its agent.
+    pub agent: OwnAgent,
+    /// Pipes or a terminal.
+    pub kind: OwnKind,
+    /// Goes on in a copy.
+    pub fork: bool,
+    /// Goes on although the folder has another branch by now.
+    pub any_branch: bool,
+}
+
 /// The size of a terminal, in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct OwnSize {

@@ -7,30 +7,17 @@ use std::fs;
 use std::path::Path;
 
 use ts_rs::{Config, TS};
-use watchbill_protocol::chain::WorkChain;
-use watchbill_protocol::doctor::Doctor;
+use watchbill_protocol::api::{ApiMessage, ApiReply, ApiRequest, ApiSubscription};
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::event::StoreEvent;
 use watchbill_protocol::export::ExportChain;
-use watchbill_protocol::focus::FocusAnswer;
-use watchbill_protocol::hooks::HooksPreview;
-use watchbill_protocol::memory::{
-    MemoryChange, MemoryChanged, MemoryDetail, MemoryPage, MemoryPreview, SummaryPage,
-};
-use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::host::{HostHello, HostMessage};
-use watchbill_protocol::own::view::{OwnChoices, OwnNews};
 use watchbill_protocol::prompt::{PromptCall, PromptSent};
-use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
-use watchbill_protocol::roster::RosterMessage;
-use watchbill_protocol::search::{SearchAnswer, SearchQuery};
-use watchbill_protocol::settings::{ArchiveOffer, ServiceState, SettingChange, SettingsView};
-use watchbill_protocol::shell::{ShellMessage, ShortcutState};
+use watchbill_protocol::request::{AnswerCall, AnswerRecord};
 use watchbill_protocol::status::Status;
 use watchbill_protocol::store::{ForgetReport, IndexReport, Stats};
-use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace, What};
-use watchbill_protocol::why::Why;
+use watchbill_protocol::timeline::What;
 
 fn generate(folder: &Path) {
     if folder.exists() {
@@ -39,48 +26,25 @@ fn generate(folder: &Path) {
     // JSON numbers arrive as JavaScript numbers; none of ours comes near 2^53.
     let config = Config::new().with_large_int("number").with_out_dir(folder);
     // This also exports all types that these types mention.
-    RosterMessage::export_all(&config).unwrap();
+    ApiRequest::export_all(&config).unwrap();
+    ApiReply::export_all(&config).unwrap();
+    ApiSubscription::export_all(&config).unwrap();
+    ApiMessage::export_all(&config).unwrap();
     StoreEvent::export_all(&config).unwrap();
-    WorkChain::export_all(&config).unwrap();
-    NewestItems::export_all(&config).unwrap();
-    Timeline::export_all(&config).unwrap();
     What::export_all(&config).unwrap();
-    Why::export_all(&config).unwrap();
-    Doctor::export_all(&config).unwrap();
-    FocusAnswer::export_all(&config).unwrap();
     Status::export_all(&config).unwrap();
     ApiError::export_all(&config).unwrap();
-    TimelinePlace::export_all(&config).unwrap();
-    SearchQuery::export_all(&config).unwrap();
-    SearchAnswer::export_all(&config).unwrap();
     IndexReport::export_all(&config).unwrap();
     Stats::export_all(&config).unwrap();
-    ShellMessage::export_all(&config).unwrap();
-    ShortcutState::export_all(&config).unwrap();
     ForgetReport::export_all(&config).unwrap();
     ExportChain::export_all(&config).unwrap();
-    HooksPreview::export_all(&config).unwrap();
-    MemoryPage::export_all(&config).unwrap();
-    SummaryPage::export_all(&config).unwrap();
-    MemoryPreview::export_all(&config).unwrap();
-    MemoryDetail::export_all(&config).unwrap();
-    MemoryChange::export_all(&config).unwrap();
-    MemoryChanged::export_all(&config).unwrap();
-    ArchiveOffer::export_all(&config).unwrap();
-    ServiceState::export_all(&config).unwrap();
-    SettingsView::export_all(&config).unwrap();
-    SettingChange::export_all(&config).unwrap();
     AnswerCall::export_all(&config).unwrap();
-    AnswerGiven::export_all(&config).unwrap();
     AnswerRecord::export_all(&config).unwrap();
     PromptCall::export_all(&config).unwrap();
     PromptSent::export_all(&config).unwrap();
     HostHello::export_all(&config).unwrap();
     HostMessage::export_all(&config).unwrap();
-    OwnCommand::export_all(&config).unwrap();
     OwnWhat::export_all(&config).unwrap();
-    OwnNews::export_all(&config).unwrap();
-    OwnChoices::export_all(&config).unwrap();
 }
 
 fn files(folder: &Path) -> BTreeMap<String, String> {

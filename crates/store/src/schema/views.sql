@@ -72,44 +72,69 @@ SELECT strftime('%Y-%m-%d %H:%M:%S', t.at / 1000, 'unixepoch') AS at, s.session_
        t.tool, t.text, t.cut, f.path, t.byte
 FROM texts t JOIN files f ON f.id = t.file JOIN sessions s ON s.id = t.session ORDER BY t.at DESC;
 
--- The tables of the claude-recall document as views. A table of yours with such a name stays, and hides ours.
+-- The name of each session's project, its last sign, and its end: by the roster, by recovery, or by a `SessionEnd` hook
+-- where the roster does not show the session.
+CREATE VIEW v_session_ends AS
+SELECT session, name, last,
+       CASE
+           WHEN superseded_by IS NOT NULL THEN coalesce(superseded_at, last, 0)
+           WHEN state = 'ended' THEN coalesce(state_since, last, 0)
+           WHEN completed_at >= coalesce(last, 0) THEN completed_at
+           WHEN state IS NULL AND left_at >= asked_at THEN left_at
+       END AS ended_at
+FROM (
+    SELECT s.id AS session, s.state, s.state_since, s.superseded_by, s.superseded_at, s.completed_at,
+           -- The last part of the working folder, of either system.
+           coalesce(nullif(substr(folder, length(rtrim(folder, replace(folder, iif(instr(folder, '/'), '/', '\'), ''))) + 1), ''),
+               s.project) AS name,
+           coalesce(s.active_at, nullif(max(
+               coalesce((SELECT max(b.active_at) FROM batches b WHERE b.session = s.id), 0),
+               coalesce((SELECT max(h.at) FROM hook_events h WHERE h.session = s.id), 0)), 0)) AS last,
+           (SELECT max(h.at) FROM hook_events h WHERE h.session = s.id AND h.event = 'SessionEnd') AS left_at,
+           coalesce((SELECT max(b.started_at) FROM batches b WHERE b.session = s.id), 0) AS asked_at
+    FROM (SELECT *, rtrim(cwd, '/\') AS folder FROM sessions) s
+);
 
--- A session and where it stands: initialized (no prompt yet), active, completed; and, if a model is asked about its turns,
--- observation queued, summarizing.
+-- The tables of the claude-recall document as views, with its columns and some more. `session_id` is `sdk_sessions.id`. A table of
+-- yours with such a name stays, and hides ours.
+
+-- A session and where it stands: initialized (no prompt yet), active (a turn runs, or all is learned), observation queued (a tool
+-- ran in this turn, or a turn waits for the model), summarizing (the turn is over, and the rules or the model are at it),
+-- completed.
 CREATE VIEW IF NOT EXISTS sdk_sessions AS
-SELECT s.id, s.session_id AS claude_session_id, s.project, s.cwd,
+SELECT s.id, s.session_id AS claude_session_id, e.name AS project, s.cwd,
        (SELECT b.prompt FROM batches b WHERE b.session = s.id AND b.private = 0 AND coalesce(b.origin, 'human') IN ('human', 'queued', 'program')
         ORDER BY b.started_at, b.byte, b.batch LIMIT 1) AS first_user_prompt,
        (SELECT count(*) FROM batches b WHERE b.session = s.id AND coalesce(b.origin, 'human') IN ('human', 'queued', 'program'))
            AS prompt_counter,
        CASE
-           WHEN s.state = 'ended' OR s.superseded_by IS NOT NULL THEN 'completed'
-           -- The roster does not show sessions that programs send over HTTP.
-           WHEN s.state IS NULL
-                AND (SELECT max(h.at) FROM hook_events h WHERE h.session = s.id AND h.event = 'SessionEnd')
-                    >= coalesce((SELECT max(b.started_at) FROM batches b WHERE b.session = s.id), 0) THEN 'completed'
+           WHEN e.ended_at IS NOT NULL THEN 'completed'
            WHEN NOT EXISTS (SELECT 1 FROM batches b WHERE b.session = s.id) THEN 'initialized'
+           WHEN EXISTS (SELECT 1 FROM batches b WHERE b.session = s.id AND b.status = 'active') THEN
+               iif(EXISTS (SELECT 1 FROM batches b JOIN activities a ON a.session = b.session AND a.batch = b.batch
+                   WHERE b.session = s.id AND b.status = 'active' AND a.outcome <> 'pending'), 'observation queued', 'active')
+           WHEN EXISTS (SELECT 1 FROM memory_due m WHERE m.session = s.id) THEN 'summarizing'
            WHEN EXISTS (SELECT 1 FROM model_jobs j WHERE j.session = s.id AND j.state = 'running') THEN 'summarizing'
            WHEN EXISTS (SELECT 1 FROM model_jobs j WHERE j.session = s.id AND j.state = 'queued') THEN 'observation queued'
            ELSE 'active'
        END AS status,
        strftime('%Y-%m-%dT%H:%M:%SZ', coalesce(s.created_at,
            (SELECT min(h.at) FROM hook_events h WHERE h.session = s.id)) / 1000, 'unixepoch') AS created_at,
-       strftime('%Y-%m-%dT%H:%M:%SZ', coalesce(s.active_at,
-           (SELECT max(h.at) FROM hook_events h WHERE h.session = s.id)) / 1000, 'unixepoch') AS updated_at
-FROM sessions s;
+       strftime('%Y-%m-%dT%H:%M:%SZ', e.ended_at / 1000, 'unixepoch') AS completed_at,
+       strftime('%Y-%m-%dT%H:%M:%SZ', e.last / 1000, 'unixepoch') AS updated_at
+FROM sessions s JOIN v_session_ends e ON e.session = s.id;
 
 -- What the user asked, numbered within the session.
 CREATE VIEW IF NOT EXISTS user_prompts AS
-SELECT s.session_id AS claude_session_id, s.project,
+SELECT b.rowid AS id, b.session AS session_id, s.session_id AS claude_session_id, e.name AS project,
        row_number() OVER (PARTITION BY b.session ORDER BY b.started_at, b.byte, b.batch) AS prompt_number,
-       b.prompt AS prompt_text, strftime('%Y-%m-%dT%H:%M:%SZ', b.started_at / 1000, 'unixepoch') AS created_at
-FROM batches b JOIN sessions s ON s.id = b.session
+       b.prompt, b.prompt AS prompt_text, strftime('%Y-%m-%dT%H:%M:%SZ', b.started_at / 1000, 'unixepoch') AS created_at
+FROM batches b JOIN sessions s ON s.id = b.session JOIN v_session_ends e ON e.session = b.session
 WHERE coalesce(b.origin, 'human') IN ('human', 'queued', 'program');
 
 -- The tool calls but those that the document leaves out. The compressed observation is one line by rules.
 CREATE VIEW IF NOT EXISTS observations AS
-SELECT s.session_id AS claude_session_id, s.project, a.call AS tool_use_id, a.tool AS tool_name,
+SELECT a.rowid AS id, a.session AS session_id, s.session_id AS claude_session_id, e.name AS project, a.call AS tool_use_id, a.tool AS tool_name,
        a.input AS tool_input_json,
        (SELECT group_concat(t.text, char(10)) FROM texts t
         WHERE t.file = a.file AND t.byte = a.result_byte AND t.role = 'tool_result') AS tool_response_text,
@@ -119,13 +144,13 @@ SELECT s.session_id AS claude_session_id, s.project, a.call AS tool_use_id, a.to
         WHERE b.session = a.session AND coalesce(b.origin, 'human') IN ('human', 'queued', 'program') AND b.started_at <= own.started_at)
            AS prompt_number,
        strftime('%Y-%m-%dT%H:%M:%SZ', a.at / 1000, 'unixepoch') AS created_at
-FROM activities a JOIN sessions s ON s.id = a.session
+FROM activities a JOIN sessions s ON s.id = a.session JOIN v_session_ends e ON e.session = a.session
 WHERE coalesce(a.tool, '') NOT IN ('ListMcpResourcesTool', 'SlashCommand', 'Skill', 'TodoWrite', 'AskUserQuestion');
 
 -- The five fields of each session with a prompt, uncut. `watchbill summary` gives fewer words, and leaves out memories that faded
 -- or that the settings do not accept.
 CREATE VIEW IF NOT EXISTS session_summaries AS
-SELECT d.claude_session_id, d.project, d.first_user_prompt AS request,
+SELECT d.id, d.id AS session_id, d.claude_session_id, d.project, d.first_user_prompt AS request,
        (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.tool = 'Read' AND a.outcome = 'ok'
         AND a.path NOT IN (SELECT c.path FROM activities c WHERE c.session = d.id AND c.path IS NOT NULL AND c.outcome = 'ok'
             AND c.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit'))) AS investigated,
@@ -135,7 +160,6 @@ SELECT d.claude_session_id, d.project, d.first_user_prompt AS request,
             AND e.kind NOT IN ('gotcha', 'decision', 'bug_fix', 'trade_off', 'discovery'))) AS learned,
        (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.outcome = 'ok'
         AND a.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')) AS completed,
-       (SELECT b.response FROM batches b WHERE b.session = d.id AND b.response IS NOT NULL
-        ORDER BY b.started_at DESC, b.byte DESC LIMIT 1) AS next_steps,
+       (SELECT m.open_ends FROM memory_sessions m WHERE m.session = d.id) AS next_steps,
        d.updated_at AS created_at
 FROM sdk_sessions d WHERE d.prompt_counter > 0;

@@ -2,8 +2,9 @@
 
 use rusqlite::{OptionalExtension, Row};
 use watchbill_core::history::rows::Activity;
+use watchbill_core::time::Timestamp;
 
-use super::{FileKey, SessionKey, at, count, shared, time, uncount};
+use super::{At, FileKey, SessionKey, at, count, shared, time, uncount};
 use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
@@ -214,6 +215,11 @@ impl WriteTransaction<'_> {
     }
 }
 
+/// The columns without the inputs, which are most of their bytes. Only to-dos have them.
+fn short_columns() -> String {
+    COLUMNS.replacen("input", "iif(tool IN ('TodoWrite', 'TaskCreate', 'TaskUpdate'), input, NULL)", 1)
+}
+
 impl Store {
     /// The activities of a session in order of their times.
     ///
@@ -230,7 +236,7 @@ impl Store {
     }
 
     /// The newest activities of a session, at most so many, in order of their times. They lack their inputs, which are most
-    /// of their bytes.
+    /// of their bytes. Only to-dos have them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -243,7 +249,7 @@ impl Store {
             sql.prepare_cached(&format!(
                 "SELECT {} FROM activities WHERE session = ?1
                  ORDER BY at DESC, file DESC, byte DESC, call DESC LIMIT ?2",
-                COLUMNS.replacen("input", "NULL", 1)
+                short_columns()
             ))?
             .query_map((session, most), read)?
             .collect()
@@ -252,7 +258,7 @@ impl Store {
         Ok(newest)
     }
 
-    /// The activities of a turn in order of their times, without their inputs.
+    /// The activities of a turn in order of their times. Only to-dos have their inputs.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -264,9 +270,32 @@ impl Store {
         self.with_sql(|sql| {
             sql.prepare_cached(&format!(
                 "SELECT {} FROM activities WHERE session = ?1 AND batch = ?2 ORDER BY at, file, byte, call",
-                COLUMNS.replacen("input", "NULL", 1)
+                short_columns()
             ))?
             .query_map((session, batch), read)?
+            .collect()
+        })
+    }
+
+    /// The files of a session that calls of other sessions of the project have named since: the session, the file, the tool. The newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn changed_elsewhere(
+        &self,
+        session: SessionKey,
+        project: u64,
+        since: Timestamp,
+    ) -> Result<Vec<(String, String, String)>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(
+                "SELECT s.session_id, a.path, a.tool FROM memory_sessions m JOIN activities a ON a.session = m.session
+                    JOIN sessions s ON s.id = m.session AND coalesce(s.active_at > ?3, 1)
+                 WHERE m.project = ?2 AND m.session <> ?1 AND a.at > ?3 AND a.outcome = 'ok' AND a.tool IS NOT NULL
+                    AND a.path IN (SELECT path FROM activities WHERE session = ?1 AND path IS NOT NULL)
+                 ORDER BY a.at DESC",
+            )?
+            .query_map((session, project.cast_signed(), At(since)), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect()
         })
     }

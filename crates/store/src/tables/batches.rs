@@ -232,6 +232,17 @@ impl Store {
         })
     }
 
+    /// The newest time at which something happened in a turn of the session.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_turn_at(&self, session: SessionKey) -> Result<Option<Timestamp>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT max(active_at) FROM batches WHERE session = ?1")?
+                .query_row([session], |row| time(row, 0))
+        })
+    }
+
     /// A batch of a session.
     ///
     /// # Errors
@@ -280,17 +291,6 @@ impl Store {
             ))?
             .query_map([session], read)?
             .collect()
-        })
-    }
-
-    /// The newest time at which something happened in a batch of the session.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn last_batch_activity(&self, session: SessionKey) -> Result<Option<Timestamp>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT max(active_at) FROM batches WHERE session = ?1")?
-                .query_row([session], |row| time(row, 0))
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::{Store, StoreError};
 pub struct DocumentSession {
     /// The agent's id.
     pub session_id: String,
-    /// The name of the transcript's folder.
+    /// The name of the working folder, without those above it.
     pub project: Option<String>,
     /// The working folder.
     pub cwd: Option<String>,
@@ -21,6 +21,8 @@ pub struct DocumentSession {
     pub status: String,
     /// When it began, as RFC 3339.
     pub created_at: Option<String>,
+    /// When it ended, or its last sign before it counted as ended.
+    pub completed_at: Option<String>,
     /// The newest activity, as RFC 3339.
     pub updated_at: Option<String>,
 }
@@ -33,7 +35,7 @@ impl Store {
     pub fn document_session(&self, session: &str) -> Result<Option<DocumentSession>, StoreError> {
         self.with_sql(|sql| {
             sql.prepare_cached(
-                "SELECT claude_session_id, project, cwd, first_user_prompt, prompt_counter, status, created_at, updated_at
+                "SELECT claude_session_id, project, cwd, first_user_prompt, prompt_counter, status, created_at, completed_at, updated_at
                  FROM sdk_sessions WHERE claude_session_id = ?1",
             )?
             .query_row([session], |row| {
@@ -45,7 +47,8 @@ impl Store {
                     prompts: row.get::<_, i64>(4)?.unsigned_abs(),
                     status: row.get(5)?,
                     created_at: row.get(6)?,
-                    updated_at: row.get(7)?,
+                    completed_at: row.get(7)?,
+                    updated_at: row.get(8)?,
                 })
             })
             .optional()

@@ -92,6 +92,12 @@ ALTER TABLE memory_due ADD COLUMN batch TEXT;
 ALTER TABLE memory_sessions ADD COLUMN rules TEXT;
 ";
 
+pub(crate) const V13: &str = "
+-- What the session left open, a line each, when the rules saw it last.
+ALTER TABLE memory_sessions ADD COLUMN open_ends TEXT;
+INSERT OR IGNORE INTO memory_due (session) SELECT DISTINCT session FROM batches WHERE status <> 'active';
+";
+
 /// Where a session works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPlace {
@@ -158,6 +164,15 @@ impl WriteTransaction<'_> {
             self.put_signal(session, place, signal)?;
         }
         Ok(())
+    }
+
+    /// Stores what the session left open. Call it after [`put_evidence`](Self::put_evidence).
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_open_ends(&mut self, session: SessionKey, ends: &[String]) -> Result<(), StoreError> {
+        self.run("UPDATE memory_sessions SET open_ends = ?2 WHERE session = ?1", (session, ends.join("\n")))
+            .map(drop)
     }
 
     /// Replaces single findings of a session: the stored one, if there is one, and what stands in its place. The session is due no
@@ -248,6 +263,7 @@ impl WriteTransaction<'_> {
     }
 
     fn drop_evidence(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.run("UPDATE memory_sessions SET open_ends = NULL WHERE session = ?1", [session])?;
         self.run("DELETE FROM memory_evidence WHERE session = ?1", [session])?;
         self.run("DELETE FROM memory_words WHERE session = ?1", [session])?;
         Ok(())

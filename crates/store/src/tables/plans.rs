@@ -96,6 +96,23 @@ impl WriteTransaction<'_> {
                 ],
             )?;
         }
+        // A hook and a record report one event, at almost the same time.
+        let of_both = self.run(
+            "UPDATE OR IGNORE plan_words SET at = min(at, ?3), batch = coalesce(batch, ?5), file = coalesce(file, ?6)
+             WHERE session = ?1 AND plan = ?2 AND word = ?4 AND at = (SELECT at FROM plan_words WHERE session = ?1 AND plan = ?2 AND word = ?4
+                AND (file IS NULL) <> (?6 IS NULL) AND abs(at - ?3) <= 5000 ORDER BY abs(at - ?3) LIMIT 1)",
+            rusqlite::params![
+                session,
+                &*version.plan,
+                at(version.at).unwrap_or(0),
+                version.word.as_str(),
+                version.batch.as_deref(),
+                file
+            ],
+        )?;
+        if of_both > 0 {
+            return self.note_plan(session, &version.plan);
+        }
         self.run(
             "INSERT INTO plan_words (session, plan, at, word, batch, file) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (session, plan, at, word) DO UPDATE SET

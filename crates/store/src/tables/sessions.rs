@@ -5,7 +5,7 @@ use watchbill_core::ids::{Agent, SessionId};
 use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
 
-use super::{SessionKey, at, count, time, uncount};
+use super::{At, SessionKey, at, count, time, uncount};
 use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
@@ -35,6 +35,11 @@ CREATE TABLE sessions (
 ) STRICT;
 CREATE INDEX sessions_chain ON sessions (chain_id);
 CREATE INDEX sessions_active ON sessions (active_at);
+";
+
+pub(crate) const V13: &str = "
+-- The last sign of a session that recovery found silent for an hour. A later sign makes it void.
+ALTER TABLE sessions ADD COLUMN completed_at INTEGER;
 ";
 
 /// A session as it is stored.
@@ -197,6 +202,15 @@ impl WriteTransaction<'_> {
         Ok(SessionKey(self.last_id()))
     }
 
+    /// Recovery found that the session has given no sign since then.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn complete_session(&mut self, session: SessionKey, last: Timestamp) -> Result<(), StoreError> {
+        self.run("UPDATE sessions SET completed_at = ?2 WHERE id = ?1", (session, At(last)))?;
+        Ok(())
+    }
+
     /// Ends the stored state of a session, because the roster no longer shows the session. The state ended with its
     /// last activity.
     ///
@@ -286,7 +300,7 @@ impl Store {
     }
 
     /// The sessions with something unfinished, in order of their numbers: turns that go on, calls without a batch,
-    /// and sessions without a state, because only hooks have reported them.
+    /// and sessions that neither ended nor were found silent.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -295,12 +309,24 @@ impl Store {
             sql.prepare_cached(
                 "SELECT session FROM batches WHERE status = 'active'
                  UNION SELECT session FROM activities WHERE batch IS NULL
-                 UNION SELECT id FROM sessions
-                     WHERE state IS NULL AND NOT EXISTS (SELECT 1 FROM files WHERE session = sessions.id)
+                 UNION SELECT session FROM v_session_ends WHERE ended_at IS NULL
                  ORDER BY 1",
             )?
             .query_map([], |row| row.get(0))?
             .collect()
+        })
+    }
+
+    /// The last sign of a session; `None` if it has ended, was found silent, or gave no sign.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_sign(&self, session: SessionKey) -> Result<Option<Timestamp>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT last FROM v_session_ends WHERE session = ?1 AND ended_at IS NULL")?
+                .query_row([session], |row| time(row, 0))
+                .optional()
+                .map(Option::flatten)
         })
     }
 }

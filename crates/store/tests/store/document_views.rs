@@ -109,6 +109,7 @@ fn stored(store: &mut Store) -> SessionKey {
     let found =
         [found(1, "rows begin at 0", false), found(2, "rejected", false), found(3, "a proposal", true)];
     step.put_evidence(key, &place, &found, None).unwrap();
+    step.put_open_ends(key, &["Next: the reader.".to_owned()]).unwrap();
     let edit =
         Edit { memory: 2, what: EditKind::Rejected, at: at(3_000), text: None, path: None, mark: None };
     step.put_memory_edit(7, &edit).unwrap();
@@ -145,15 +146,7 @@ fn a_session_has_a_row_in_each_table_of_the_document() {
             &rig,
             "SELECT claude_session_id, project, first_user_prompt, prompt_counter, status, created_at, updated_at FROM sdk_sessions"
         ),
-        [[
-            "s",
-            "-srv-app",
-            "The pager skips rows",
-            "2",
-            "active",
-            "2026-11-21T12:00:00Z",
-            "2026-11-21T12:00:05Z"
-        ]]
+        [["s", "app", "The pager skips rows", "2", "active", "2026-11-21T12:00:00Z", "2026-11-21T12:00:05Z"]]
     );
     assert_eq!(
         rows(
@@ -179,9 +172,73 @@ fn a_session_has_a_row_in_each_table_of_the_document() {
             "/srv/app/reader.rs",
             "rows begin at 0",
             "/srv/app/pager.rs",
-            "Fixed. Next: the reader."
+            "Next: the reader."
         ]]
     );
+}
+
+/// The schema's diagram in the document, without its comments.
+const DIAGRAM: &str = include_str!("../../../../tests/fixtures/sources/claude-recall-schema.mmd");
+
+#[test]
+fn each_column_and_each_join_of_the_documents_diagram_works() {
+    let rig = Rig::new();
+    stored(&mut rig.open());
+    let id = rows(&rig, "SELECT id FROM sessions")[0][0].clone();
+    let mut table = "";
+    let (mut columns, mut joins) = (0, 0);
+    for line in DIAGRAM.lines() {
+        if let Some((one, many)) = line.split_once(" ||--o{ ") {
+            let many = many.split_whitespace().next().unwrap();
+            let join = format!(
+                "SELECT DISTINCT m.session_id, o.claude_session_id FROM {one} o JOIN {many} m ON m.session_id = o.id"
+            );
+            assert_eq!(rows(&rig, &join), [[id.clone(), "s".to_owned()]], "{join}");
+            joins += 1;
+        } else if let Some(name) = line.strip_suffix(" {") {
+            table = name;
+        } else if let [_, column, ..] = line.split_whitespace().collect::<Vec<_>>()[..] {
+            let filled = rows(
+                &rig,
+                &format!("SELECT count({column}), count(*), count(DISTINCT {column}) FROM {table}"),
+            );
+            let [filled, all, distinct] = &filled[0][..] else { panic!("{filled:?}") };
+            assert!(filled == all || column == "completed_at", "{table}.{column}: {filled} of {all}");
+            assert!(distinct == all || !line.contains("PK"), "{table}.{column}: {distinct} of {all}");
+            columns += 1;
+        }
+    }
+    assert_eq!((columns, joins), (29, 3));
+}
+
+#[test]
+fn a_project_is_the_last_part_of_the_working_folder() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    for (cwd, project) in [
+        (Some("/srv/app"), "app"),
+        (Some("/srv/app/"), "app"),
+        (Some("/srv/app/app"), "app"),
+        (Some("app"), "app"),
+        (Some("/srv/a\\b"), "a\\b"),
+        (Some("/srv/ein Ordner's"), "ein Ordner's"),
+        (Some("C:\\src\\app"), "app"),
+        (Some("C:\\src\\app\\"), "app"),
+        (Some("/"), "-folder"),
+        (None, "-folder"),
+    ] {
+        let mut step = store.step().unwrap();
+        step.put_session(&SessionRow {
+            session_id: "s".into(),
+            project: Some("-folder".into()),
+            cwd: cwd.map(str::to_owned),
+            ..SessionRow::default()
+        })
+        .unwrap();
+        step.commit().unwrap();
+        let found = store.document_session("s").unwrap().unwrap().project;
+        assert_eq!(found.as_deref(), Some(project), "{cwd:?}");
+    }
 }
 
 #[test]
@@ -204,9 +261,27 @@ fn the_state_of_a_session_is_derived() {
     assert_eq!(status(&store, "s"), "initialized", "no prompt yet");
 
     let mut step = store.step().unwrap();
+    let started = Batch {
+        ended: Some(Ended { status: BatchStatus::Active, at: at(100), error: None }),
+        started_at: Some(at(100)),
+        ..Batch::new("p1".into())
+    };
+    step.merge_batch(key, None, &started).unwrap();
+    step.commit().unwrap();
+    assert_eq!(status(&store, "s"), "active", "a prompt, and no tool yet");
+    let mut step = store.step().unwrap();
+    call(&mut step, key, 200, "p1", "Read", None, "reader.rs");
+    step.commit().unwrap();
+    assert_eq!(status(&store, "s"), "observation queued", "a tool ran");
+
+    let mut step = store.step().unwrap();
     turn(&mut step, key, "p1", 100, "Fix it", "Fixed.");
     step.commit().unwrap();
-    assert_eq!(status(&store, "s"), "active");
+    assert_eq!(status(&store, "s"), "summarizing", "the turn is over, and the rules have not seen it");
+    let mut step = store.step().unwrap();
+    step.clear_memory_due(key).unwrap();
+    step.commit().unwrap();
+    assert_eq!(status(&store, "s"), "active", "they have");
 
     let mut step = store.step().unwrap();
     step.queue_model_job(key, "p1", at(1_000)).unwrap();
@@ -229,9 +304,12 @@ fn the_state_of_a_session_is_derived() {
     step.add_hook_event(key, &heard("SessionEnd", 2_000)).unwrap();
     step.commit().unwrap();
     assert_eq!(status(&store, "s"), "completed", "a program said so over HTTP");
+    let ended = store.document_session("s").unwrap().unwrap().completed_at;
+    assert_eq!(ended.as_deref(), Some("2026-11-21T12:00:02Z"));
 
     let mut step = store.step().unwrap();
     turn(&mut step, key, "p2", 3_000, "And this", "Done.");
+    step.clear_memory_due(key).unwrap();
     step.commit().unwrap();
     assert_eq!(status(&store, "s"), "active", "it was resumed");
 
@@ -270,5 +348,5 @@ fn the_newest_rows_of_a_long_session_are_read_and_no_more() {
     let all = store.batches_to_recover(key, false).unwrap();
     assert!(all.iter().all(|turn| turn.batch.prompt.is_none() && turn.batch.response.is_none()), "no texts");
     assert_eq!((all.len(), store.batches_to_recover(key, true).unwrap().len()), (2, 0), "both have ended");
-    assert_eq!(store.last_batch_activity(key).unwrap(), None, "these batches name no newest activity");
+    assert_eq!(store.last_sign(key).unwrap(), Some(at(5_000)), "the newest activity of the session");
 }

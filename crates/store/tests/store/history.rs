@@ -116,7 +116,8 @@ proptest! {
         prop_assert_eq!(stored.iter().map(|row| &row.activity).collect::<Vec<_>>(), vec![&activity]);
         prop_assert_eq!(store.batches_to_recover(key.unwrap(), true).unwrap().len(), 0);
         prop_assert_eq!(store.orphaned_activities(key.unwrap()).unwrap().len(), 0);
-        prop_assert_eq!(store.unfinished_sessions().unwrap(), []);
+        // Its turn is over, but the session has not ended.
+        prop_assert_eq!(store.unfinished_sessions().unwrap(), [key.unwrap()]);
     }
 }
 
@@ -282,6 +283,7 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
         at: Some(at(ms)),
         batch: Some("p1".into()),
         content: content.map(str::to_owned),
+        given: None,
         word,
     };
     // Out of order, and one of them twice.
@@ -317,6 +319,38 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
     assert_eq!(plans[0].batch, Some(Arc::from("p1")));
 }
 
+#[test]
+fn a_hook_and_a_record_of_one_event_of_a_plan_are_one_row() {
+    for hooks_first in [true, false] {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        let event = |ms| PlanEvent {
+            plan: "/home/dev/.claude/plans/otter.md".into(),
+            path: None,
+            at: Some(at(ms)),
+            batch: Some("p1".into()),
+            content: Some("1. x".into()),
+            given: None,
+            word: PlanEventKind::Written,
+        };
+        let mut reports = [(None, 1_040), (None, 2_500), (Some(file), 1_000), (Some(file), 2_400)];
+        if !hooks_first {
+            reports.reverse();
+        }
+        for (file, ms) in reports {
+            step.merge_plan(key, file, &event(ms)).unwrap();
+        }
+        step.commit().unwrap();
+        let written = PlanEventKind::Written;
+        assert_eq!(
+            store.plans(key).unwrap()[0].words,
+            [(Some(at(1_000)), written), (Some(at(2_400)), written)]
+        );
+    }
+}
+
 /// Counts that no real request has, as a program before schema 6 has stored them. That schema has no `memory_edits`,
 /// to which a later one adds columns, and no other column that a later one adds.
 fn absurd(rig: &Rig) {
@@ -330,6 +364,10 @@ fn absurd(rig: &Rig) {
          ALTER TABLE activities DROP COLUMN reason;
          ALTER TABLE memory_due DROP COLUMN batch;
          ALTER TABLE memory_sessions DROP COLUMN rules;
+         DROP VIEW session_summaries; DROP VIEW observations; DROP VIEW user_prompts; DROP VIEW sdk_sessions;
+         DROP VIEW v_session_ends;
+         ALTER TABLE sessions DROP COLUMN completed_at;
+         ALTER TABLE memory_sessions DROP COLUMN open_ends;
          DROP TABLE memory_edits;
          PRAGMA user_version = 5;",
         most = i64::MAX

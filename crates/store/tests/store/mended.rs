@@ -2,11 +2,12 @@
 //! single byte.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use rusqlite::functions::FunctionFlags;
 use watchbill_store::search::Query;
-use watchbill_store::{DatabaseState, StoreError};
+use watchbill_store::{DatabaseState, OpenMode, Store, StoreError};
 
 use crate::damage::{filled, use_store};
 use crate::rig::{Rig, prompt, session};
@@ -102,10 +103,49 @@ fn a_broken_index_is_noticed_and_made_anew() {
     let error = store.search(&Query::new("commonWord", 5)).unwrap_err();
     assert!(matches!(error, StoreError::IndexDamaged { .. }), "{error}");
     assert!(!store.index_is_sound().unwrap());
+    let checked = store.check_pages(Duration::from_secs(60));
+    assert!(matches!(checked, Err(StoreError::IndexDamaged { .. })), "{checked:?}");
     drop(store);
     let store = rig.open();
     assert_eq!(store.origin(), &DatabaseState::Current, "everything else is whole");
     assert_eq!(store.search(&Query::new("commonWord", 500)).unwrap().hits.len(), 300);
+}
+
+#[test]
+fn a_check_by_a_reader_tells_of_a_broken_index_and_the_next_start_mends_it() {
+    for harm in [
+        "UPDATE texts_fts_data SET block = zeroblob(length(block)) WHERE id > 100",
+        "DELETE FROM texts_fts_data WHERE id > 100",
+        "DELETE FROM texts_fts_data",
+        "DELETE FROM texts_fts_config",
+        "DELETE FROM texts_fts_idx",
+        "DELETE FROM texts_fts_idx WHERE pgno / 2 % 2",
+        "INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')",
+        "INSERT INTO texts_fts (texts_fts, rowid, text, parts, tags)
+            SELECT 'delete', id, text, 'common word', 's1 rprompt' FROM texts WHERE id = 7",
+        "INSERT INTO texts_fts (rowid, text, parts, tags) VALUES (9999, 'ghost', '', 's1 rprompt')",
+    ] {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "many");
+        for n in 0..300 {
+            let words: Vec<String> = (0..40).map(|word| format!("w{n}x{word}")).collect();
+            step.add_text(file, key, &prompt(n, &format!("commonWord {}", words.join(" ")))).unwrap();
+        }
+        step.commit().unwrap();
+        let path = store.path().to_owned();
+        drop(store);
+        let checked =
+            || Store::open(rig.folder.path(), OpenMode::Read).unwrap().check_pages(Duration::from_secs(60));
+        assert!(matches!(checked(), Ok(true)), "{harm}");
+        rusqlite::Connection::open(&path).unwrap().execute_batch(harm).unwrap();
+        let told = checked();
+        assert!(matches!(told, Err(StoreError::IndexDamaged { .. })), "{harm}: {told:?}");
+        let found = |words: &str| rig.open().search(&Query::new(words, 500)).unwrap().hits.len();
+        assert_eq!((found("commonWord"), found("w299x39"), found("ghost")), (300, 1, 0), "{harm}");
+        assert!(matches!(checked(), Ok(true)), "{harm}: it was made anew");
+    }
 }
 
 #[test]

@@ -182,7 +182,7 @@ test("a request that was asked again says how often, and names files that were c
 
 test("an answer names the card that was ready, also if another comes between paint and press", async () => {
   const { host, take, session, container } = await show(publishRequest({ id: "r0", digest: "d0", shown: "echo 0" }));
-  const answer = vi.spyOn(host, "answer").mockImplementation(async ({ requestId }) => ({ requestId, decision: "allowed once", delivered: true, at: "" }));
+  const answer = vi.spyOn(host.replies, "answer").mockImplementation(async ({ requestId }) => ({ requestId, decision: "allowed once", delivered: true, at: "" }));
   let number = 0;
   let sent = 0;
   for (let round = 0; round < 12; round++) {

@@ -11,7 +11,7 @@ export type HooksPreview = {
  */
 path: string, 
 /**
- * The agent's folder that it belongs to, as `hooksStatus` names it.
+ * The agent's folder that it belongs to, as `hooks_status` names it.
  */
 root: string, 
 /**

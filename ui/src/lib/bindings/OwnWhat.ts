@@ -133,7 +133,7 @@ request: Request, } | { "event": "request_closed",
  */
 request: string, 
 /**
- * `answered` from here, or `withdrawn` by the agent.
+ * `answered` from here, `withdrawn` by the agent, or `ended`: the agent is gone.
  */
 by: string, } | { "event": "retry", 
 /**

@@ -14,7 +14,7 @@ class Line {
   #listeners: ((message: RosterMessage) => void)[] = [];
 
   readonly host = {
-    subscribe: async (all: boolean, listener: (message: RosterMessage) => void) => {
+    subscribe: async ({ all }: { all: boolean }, listener: (message: RosterMessage) => void) => {
       this.asked.push(all);
       if (this.fails !== undefined) throw this.fails;
       this.#listeners.push(listener);
@@ -35,7 +35,7 @@ test("the roster is asked for at once, and its first subscriber misses nothing",
   const host = await ahead;
   line.say(snapshot(2));
   const heard: number[] = [];
-  const end = await host.subscribe(false, (message) => heard.push(message.type === "snapshot" ? message.revision : -1));
+  const end = await host.subscribe({ to: "roster", all: false }, (message) => heard.push(message.type === "snapshot" ? message.revision : -1));
   line.say(snapshot(3));
   expect([heard, line.asked]).toEqual([[1, 2, 3], [false]]);
   end();
@@ -47,9 +47,9 @@ test("a second subscriber causes a subscription of its own", async () => {
   const ahead = withEarlyRoster(line.host);
   line.say(snapshot(1));
   const host = await ahead;
-  await host.subscribe(false, () => {});
+  await host.subscribe({ to: "roster", all: false }, () => {});
   const heard: RosterMessage[] = [];
-  await host.subscribe(true, (message) => heard.push(message));
+  await host.subscribe({ to: "roster", all: true }, (message) => heard.push(message));
   line.say(snapshot(2), 1);
   expect([line.asked, heard.length]).toEqual([[false, true], 1]);
 });
@@ -60,7 +60,7 @@ test("a subscriber for all sessions does not get the default roster", async () =
   line.say(snapshot(1));
   const host = await ahead;
   const heard: RosterMessage[] = [];
-  await host.subscribe(true, (message) => heard.push(message));
+  await host.subscribe({ to: "roster", all: true }, (message) => heard.push(message));
   expect([line.asked, heard, line.ended]).toEqual([[false, true], [], 1]);
 });
 
@@ -68,9 +68,9 @@ test("a failure of the engine reaches the first subscriber, and the next one ask
   const line = new Line();
   line.fails = { message: "The engine has ended." };
   const host = await withEarlyRoster(line.host);
-  await expect(host.subscribe(false, () => {})).rejects.toEqual(line.fails);
+  await expect(host.subscribe({ to: "roster", all: false }, () => {})).rejects.toEqual(line.fails);
   line.fails = undefined;
-  await host.subscribe(false, () => {});
+  await host.subscribe({ to: "roster", all: false }, () => {});
   expect(line.asked).toEqual([false, false]);
 });
 

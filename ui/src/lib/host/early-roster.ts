@@ -1,7 +1,7 @@
 // Asks for the roster before the window is built, so that the window is first drawn with its rows.
 
 import type { RosterMessage } from "../bindings/RosterMessage";
-import type { Host } from "./host";
+import type { Host, Message, To, Topic } from "./host";
 
 /** In milliseconds. If the rows take longer, as in a first reading of many transcripts, the window is drawn without them. */
 const PATIENCE = 150;
@@ -20,7 +20,7 @@ export async function withEarlyRoster(host: Host): Promise<Host> {
   performance.mark("roster asked");
   let begun: () => void = () => {};
   const first = new Promise<void>((done) => (begun = done));
-  let subscription: Promise<() => void> | undefined = host.subscribe(false, (message) => {
+  let subscription: Promise<() => void> | undefined = host.subscribe({ to: "roster", all: false }, (message) => {
     if (message.type === "snapshot") performance.mark("roster come");
     hear(message);
     begun();
@@ -30,16 +30,17 @@ export async function withEarlyRoster(host: Host): Promise<Host> {
   await Promise.race([first, new Promise((done) => setTimeout(done, PATIENCE))]);
   return {
     ...host,
-    subscribe(all, onMessage) {
+    subscribe<T extends Topic>(to: To<T>, onMessage: (message: Message<T>) => void) {
+      if (to.to !== "roster") return host.subscribe(to, onMessage);
       const ahead = subscription;
       subscription = undefined;
-      if (ahead === undefined) return host.subscribe(all, onMessage);
-      if (all) {
+      if (ahead === undefined) return host.subscribe(to, onMessage);
+      if ((to as To<"roster">).all) {
         void ahead.then((end) => end(), () => undefined);
-        return host.subscribe(all, onMessage);
+        return host.subscribe(to, onMessage);
       }
-      hear = onMessage;
-      for (const message of come.splice(0)) onMessage(message);
+      hear = onMessage as typeof hear;
+      for (const message of come.splice(0)) hear(message);
       return ahead;
     },
   };

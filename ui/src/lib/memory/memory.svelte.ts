@@ -24,7 +24,7 @@ export class MemoryModel {
     this.#sessionId = sessionId;
     const turn = ++this.#turn;
     try {
-      const page = await this.#host.memory.page(sessionId);
+      const page = await this.#host.ask("memory_page", { session: sessionId });
       if (turn === this.#turn) [this.page, this.failure] = [page, ""];
     } catch (error) {
       if (turn === this.#turn) this.failure = reasonOf(error);
@@ -33,7 +33,7 @@ export class MemoryModel {
 
   /** Carries out a decision, and shows what follows from it. Rejects if the engine refuses. */
   async change(change: MemoryChange): Promise<void> {
-    await this.#host.memory.change(change);
+    await this.#host.ask("memory", { change });
     await this.load();
   }
 

@@ -56,7 +56,7 @@ test("while the next item is not fetched, no mark is shown at a wrong place", ()
 
 test("memories are grouped by file, those about none first", async () => {
   const host = new MockHost(presetNamed("everyday"));
-  const { memories } = await host.memory.page(host.rows[0]!.sessionId);
+  const { memories } = await host.ask("memory_page", { session: host.rows[0]!.sessionId });
   expect(byFile(memories).map(({ path }) => path)).toEqual(["", "CHANGELOG.md", "src/version.ts", "vendor/lint.json"]);
   expect(memories.map(sourceWords).map((words) => words.replace(/\d{4}-\d\d-\d\d/, "DAY"))).toEqual([
     "1 time in 1 session, last DAY",

@@ -11,10 +11,10 @@ export class OwnActions {
 
   /** The session whose folder has another branch. The user knows it by now, and may do it again. */
   #otherBranch: string | undefined;
-  #host: Pick<Host, "own">;
+  #host: Pick<Host, "ask" | "subscribe">;
   #say: (words: string) => void;
 
-  constructor(host: Pick<Host, "own">, say: (words: string) => void) {
+  constructor(host: Pick<Host, "ask" | "subscribe">, say: (words: string) => void) {
     this.#host = host;
     this.#say = say;
   }
@@ -23,7 +23,7 @@ export class OwnActions {
     if (from === undefined || !canResume(from)) return;
     const id = crypto.randomUUID();
     try {
-      this.awaited = await this.#host.own.resume({ id, sessionId: from.sessionId, agent: from.agent as OwnAgent, kind: ownKind(from) ?? "stream", fork, anyBranch: this.#otherBranch === from.sessionId });
+      this.awaited = await this.#host.ask("own_resume", { call: { id, sessionId: from.sessionId, agent: from.agent as OwnAgent, kind: ownKind(from) ?? "stream", fork, anyBranch: this.#otherBranch === from.sessionId } });
       this.#otherBranch = undefined;
       this.#say(fork ? "A copy goes on in a new session" : "The session goes on here");
     } catch (error) {

@@ -9,10 +9,10 @@ export class OwnPane {
   /** Attached, while the row is one with pipes. A terminal attaches by itself while it is shown. */
   session = $state.raw<OwnSession | undefined>();
 
-  #host: Pick<Host, "own">;
+  #host: Pick<Host, "ask" | "subscribe">;
   #ended = false;
 
-  constructor(host: Pick<Host, "own">, row: TrackedSession) {
+  constructor(host: Pick<Host, "ask" | "subscribe">, row: TrackedSession) {
     this.#host = host;
     this.follow(row);
   }

@@ -22,7 +22,7 @@ export class OwnSession {
   /** All past events have come. */
   caughtUp = $state(false);
 
-  #host: Pick<Host, "own">;
+  #host: Pick<Host, "ask" | "subscribe">;
   #keepsAll: boolean;
   #fold: OwnFold;
   /** A host has greeted, and what is in the log so far has not all come. */
@@ -37,7 +37,7 @@ export class OwnSession {
   onknown: (id: string) => void = () => undefined;
 
   /** `keepsAll`: no transcript shows the entries of past turns. `paint` calls back before the next painting. */
-  constructor(host: Pick<Host, "own">, id: string, keepsAll: boolean, paint: (done: () => void) => void = (done) => void requestAnimationFrame(done)) {
+  constructor(host: Pick<Host, "ask" | "subscribe">, id: string, keepsAll: boolean, paint: (done: () => void) => void = (done) => void requestAnimationFrame(done)) {
     this.#host = host;
     this.id = id;
     this.#keepsAll = keepsAll;
@@ -54,7 +54,7 @@ export class OwnSession {
     this.contact = "connecting";
     this.failure = "";
     try {
-      const detach = await this.#host.own.attach(this.id, 0, (news) => {
+      const detach = await this.#host.subscribe({ to: "own", session: this.id, from: 0 }, (news) => {
         if (attached === this.#attached) this.#take(news);
       });
       if (attached === this.#attached) this.#detach = detach;
@@ -73,7 +73,7 @@ export class OwnSession {
   }
 
   command(command: OwnCommand): Promise<void> {
-    return this.#host.own.command(this.id, command);
+    return this.#host.ask("own_command", { session: this.id, command });
   }
 
   async prompt(id: string, text: string, images: readonly OwnImage[], when: PromptWhen): Promise<void> {

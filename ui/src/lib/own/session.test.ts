@@ -19,7 +19,7 @@ function mock() {
 
 const soon = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
 const attached = async (own: MockOwn, id: string, keepsAll = false): Promise<OwnSession> => {
-  const session = new OwnSession({ own }, id, keepsAll, (done) => done());
+  const session = new OwnSession(own, id, keepsAll, (done) => done());
   await session.connect();
   return session;
 };
@@ -67,8 +67,9 @@ test("a session without a host says so, and is not started by looking at it", as
 
 test("an end that comes while the window follows stays, also when the rest of the log is read from the file", async () => {
   let tell: (news: OwnNews) => void = () => {};
-  const attach = (_id: string, _from: number, heard: (news: OwnNews) => void) => ((tell = heard), Promise.resolve(() => {}));
-  const session = new OwnSession({ own: Object.assign(new MockOwn([], () => undefined, () => {}), { attach }) }, "own", false, (done) => done());
+  const own = new MockOwn([], () => undefined, () => {});
+  own.attach = (_id: string, _from: number, heard: (news: OwnNews) => void) => ((tell = heard), () => {});
+  const session = new OwnSession(own, "own", false, (done) => done());
   await session.connect();
   const spec = { session: "own", agent: "claude", kind: "stream", cwd: "/work" } as OwnSpec;
   tell({ own: "begin", spec, pid: 7 });
@@ -82,12 +83,12 @@ test("an end that comes while the window follows stays, also when the rest of th
 test("the pane attaches when its row becomes an own session, and again when an ended one goes on", async () => {
   const { own, row } = mock();
   const foreign = { ...row("own-ended"), own: undefined, ownId: undefined };
-  const pane = new OwnPane({ own }, foreign);
+  const pane = new OwnPane(own, foreign);
   expect(pane.session).toBeUndefined();
   pane.follow(row("own-ended"));
   await soon();
   expect(pane.session?.contact).toBe("over");
-  await own.resume({ id: "new", sessionId: "own-ended", agent: "claude", kind: "stream", fork: false, anyBranch: false });
+  await own.ask("own_resume", { call: { id: "new", sessionId: "own-ended", agent: "claude", kind: "stream", fork: false, anyBranch: false } });
   pane.follow(row("own-ended"));
   await soon();
   expect([pane.session?.contact, pane.session?.facts.ended], "its host says nothing before the next prompt").toEqual(["live", undefined]);
@@ -100,7 +101,7 @@ test("the pane attaches when its row becomes an own session, and again when an e
 
 test("two starts are one session with one prompt, and a failure repeats only what failed", async () => {
   const { own } = mock();
-  const model = new NewSession({ own }, undefined);
+  const model = new NewSession(own, undefined);
   await model.look();
   expect(model.cwd).toBe("/home/dev/api-server");
   model.text = "Go";
@@ -115,7 +116,7 @@ test("two starts are one session with one prompt, and a failure repeats only wha
 
 test("a start needs a whole path and a program, and a shell has a terminal and no prompt", async () => {
   const { own } = mock();
-  const model = new NewSession({ own }, "work");
+  const model = new NewSession(own, "work");
   await model.look();
   expect([await model.start(), model.failure]).toEqual([false, "Name the folder with its whole path."]);
   model.cwd = "/work";
@@ -125,13 +126,13 @@ test("a start needs a whole path and a program, and a shell has a terminal and n
   model.text = "ignored";
   model.mode = "plan";
   expect(await model.start()).toBe(true);
-  expect(own.started).toEqual([{ session: model.id, agent: "shell", kind: "pty", cwd: "/work" }]);
+  expect(own.started).toEqual([{ session: model.id, agent: "shell", kind: "pty", cwd: "/work", createdAt: expect.any(String) }]);
 });
 
 test("a draft of the first prompt makes a session with prompts, whatever was chosen last", () => {
   const { own } = mock();
   localStorage.setItem("watchbill.new", JSON.stringify({ agent: "shell", kind: "pty" }));
-  const model = new NewSession({ own }, "/work", "# Hand-over");
+  const model = new NewSession(own, "/work", "# Hand-over");
   expect([model.text, model.actualKind, model.agent, own.started]).toEqual(["# Hand-over", "stream", "claude", []]);
   localStorage.removeItem("watchbill.new");
 });

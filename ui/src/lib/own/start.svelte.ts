@@ -3,7 +3,7 @@
 import type { OwnAgent } from "../bindings/OwnAgent";
 import type { OwnKind } from "../bindings/OwnKind";
 import { type Host, reasonOf } from "../host/host";
-import type { NewSpec } from "../host/own";
+import type { OwnSpec } from "../bindings/OwnSpec";
 
 const KEY = "watchbill.new";
 
@@ -23,10 +23,10 @@ export class NewSession {
   failure = $state("");
   starting = $state(false);
 
-  #host: Pick<Host, "own">;
+  #host: Pick<Host, "ask" | "subscribe">;
 
   /** `cwd`: the folder of the selected session. `text`: a draft of the first prompt, which only a session with prompts can take. */
-  constructor(host: Pick<Host, "own">, cwd: string | undefined, text = "") {
+  constructor(host: Pick<Host, "ask" | "subscribe">, cwd: string | undefined, text = "") {
     this.#host = host;
     this.cwd = cwd ?? "";
     const before = remembered();
@@ -38,7 +38,7 @@ export class NewSession {
 
   async look(): Promise<void> {
     try {
-      const { agents, folders } = await this.#host.own.choices();
+      const { agents, folders } = await this.#host.ask("own_choices");
       this.agents = agents;
       this.folders = folders;
       if (!agents.includes(this.agent)) this.agent = agents[0] ?? this.agent;
@@ -67,9 +67,9 @@ export class NewSession {
     if (this.failure !== "") return false;
     this.starting = true;
     try {
-      await this.#host.own.start(this.#spec());
+      await this.#host.ask("own_start", { spec: this.#spec() });
       const text = this.text.trim();
-      if (text !== "" && this.actualKind === "stream") await this.#host.own.command(this.id, { do: "prompt", id: this.#prompt, text, when: "queue" });
+      if (text !== "" && this.actualKind === "stream") await this.#host.ask("own_command", { session: this.id, command: { do: "prompt", id: this.#prompt, text, when: "queue" } });
       remember({ agent: this.agent, kind: this.kind });
       return true;
     } catch (error) {
@@ -80,13 +80,14 @@ export class NewSession {
     }
   }
 
-  #spec(): NewSpec {
+  #spec(): OwnSpec {
     const [model, mode] = [this.model.trim(), this.mode];
     return {
       session: this.id,
       agent: this.agent,
       kind: this.actualKind,
       cwd: this.cwd.trim(),
+      createdAt: new Date().toISOString(),
       ...(model === "" || this.agent === "shell" ? {} : { model }),
       ...(mode === "" || this.agent === "shell" ? {} : { mode }),
     };

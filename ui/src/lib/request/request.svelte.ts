@@ -101,7 +101,7 @@ export class RequestModel {
     this.refusal = "";
     const late = (this.#deliveryTimer = setTimeout(() => this.#late(card), DELIVERY));
     try {
-      await this.#host.answer({ session: card.sessionId, requestId: card.request.id, seen: card.request.digest, decision });
+      await this.#host.ask("answer", { session: card.sessionId, requestId: card.request.id, seen: card.request.digest, decision });
       if (this.refusal === NOT_DELIVERED) this.refusal = "";
       this.#say(`${words}.`);
     } catch (error) {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Request } from "../bindings/Request";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import type { Host } from "../host/host";
+import { askWith, type Replies } from "../host/mock/replies";
 import { goesOn, publishRequest } from "../host/mock/requests";
 import { ENGINE_START, row } from "../host/mock/rows";
 import { DELIVERY, IN_SIGHT, RequestModel } from "./request.svelte";
@@ -18,9 +19,9 @@ function asking(sketch: Partial<Request> = {}): TrackedSession {
 }
 
 function shown(session = asking()) {
-  const answer = vi.fn<Host["answer"]>(async ({ requestId }) => ({ requestId, decision: "allowed once", delivered: true, at: "" }));
+  const answer = vi.fn<Replies["answer"]>(async ({ requestId }) => ({ requestId, decision: "allowed once", delivered: true, at: "" }));
   const said: string[] = [];
-  const model = new RequestModel({ answer } as unknown as Host, () => ENGINE_START, (words) => said.push(words));
+  const model = new RequestModel({ ask: askWith({ answer }) } as Host, () => ENGINE_START, (words) => said.push(words));
   model.take(session);
   model.setInSight(true);
   model.whole = true;

@@ -79,7 +79,7 @@ export class RosterModel {
     this.#unsubscribe = undefined;
     if (this.#afresh && this.roster === NO_ROSTER) this.phase = "connecting";
     try {
-      const unsubscribe = await this.#host.subscribe(this.showAll, (message) => {
+      const unsubscribe = await this.#host.subscribe({ to: "roster", all: this.showAll }, (message) => {
         if (subscription === this.#subscription) this.#receive(message);
       });
       if (subscription === this.#subscription) this.#unsubscribe = unsubscribe;
@@ -171,7 +171,7 @@ export class RosterModel {
   async startDemo(): Promise<void> {
     try {
       this.#afresh = true;
-      await this.#host.startDemo();
+      await this.#host.ask("start_demo");
       await this.connect();
     } catch (error) {
       this.phase = "failed";
@@ -226,7 +226,7 @@ export class RosterModel {
       return;
     }
     try {
-      const head = await this.#host.head(id);
+      const head = await this.#host.ask("head", { session: id });
       // The user may have asked for or chosen another session meanwhile.
       if (request !== this.#request) return;
       const known = this.row(head.sessionId);

@@ -140,10 +140,10 @@ test("a session that the roster leaves out is opened, and the roster stays as it
 test("of two sessions asked for the later one is opened, also when the earlier is found later", async () => {
   await start([works("a"), works("gone", { superseded: true, workChainId: "g" })]);
   let found: () => void = () => {};
-  const head = host.head.bind(host);
-  host.head = async (id) => {
+  const { head } = host.replies;
+  host.replies.head = async (asked) => {
     await new Promise<void>((done) => (found = done));
-    return head(id);
+    return head(asked);
   };
   model.ask("gone");
   model.ask("a");
@@ -156,10 +156,10 @@ test("a later choice of the user is not overridden by an earlier request from ou
   const gone = works("gone", { superseded: true, workChainId: "g" });
   await start([works("a"), works("b"), gone]);
   let found: () => void = () => {};
-  const head = host.head.bind(host);
-  host.head = async (id) => {
+  const { head } = host.replies;
+  host.replies.head = async (asked) => {
     await new Promise<void>((done) => (found = done));
-    return head(id);
+    return head(asked);
   };
   model.ask("gone");
   model.select("b", true);
@@ -190,7 +190,7 @@ test("asking for a session connects again after a failure", async () => {
   model.ask("a");
   await vi.waitFor(() => expect(model.selected?.sessionId).toBe("a"));
   expect(model.phase).toBe("live");
-  host.head = () => Promise.reject({ code: "internal", message: "The database is locked." });
+  host.replies.head = () => Promise.reject({ code: "internal", message: "The database is locked." });
   model.ask("gone");
   await vi.waitFor(() => expect(model.asked).toEqual({ sessionId: "gone", found: false, reason: "The database is locked." }));
 });

@@ -35,6 +35,10 @@ describe("the current activity", () => {
     ["an interruption", { stateKind: "interrupted", summary: "x" }, "interrupted"],
     ["a crash", { state: "ended", stateKind: "crashed" }, "the process died"],
     ["a background task", { state: "idle", backgroundTasks: 2 }, "2 background tasks running"],
+    ["a blocked task", { title: "t", stateKind: "blocked", summary: "The **keys** are missing." }, "blocked: The keys are missing."],
+    ["a blocked task of which nothing is known", { title: "t", stateKind: "blocked" }, "blocked"],
+    ["a completed task", { title: "t", stateKind: "completed", summary: "All of it." }, "All of it."],
+    ["a completed task of which nothing is known", { title: "t", stateKind: "completed" }, "completed"],
     ["an end", { state: "ended" }, "ended"],
     ["a tool named like an object's member", { ...asks, pendingTool: { tool: "constructor", target: "" } }, "wants to use constructor"],
   ])("%s", (_, sketch, words) => expect(said(sketch)).toBe(words));

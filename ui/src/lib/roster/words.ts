@@ -192,13 +192,13 @@ function resting(session: TrackedSession): Now {
       return { lead: "a dialog is open in its terminal", tone: "plain" };
     case "background":
       return { lead: backgroundWords(session), tone: "plain" };
-    case "blocked":
-      return { lead: "blocked", tone: "need" };
   }
   if (session.state === "ended") return { lead: "ended", tone: "plain" };
   if ((session.backgroundTasks ?? 0) > 0) return { lead: backgroundWords(session), tone: "plain" };
   const summary = session.summary === undefined ? "" : plainLine(session.summary);
+  if (session.stateKind === "blocked") return { lead: summary === "" ? "blocked" : `blocked: ${summary}`, tone: "need" };
   if (summary !== "" && summary !== titleOf(session)) return { lead: summary, tone: "plain" };
+  if (session.stateKind === "completed") return { lead: "completed", tone: "plain" };
   return { lead: session.state === "idle" ? "idle" : "done", tone: "plain" };
 }
 

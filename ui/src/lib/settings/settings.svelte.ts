@@ -27,7 +27,7 @@ export class SettingsModel {
   /** Follows the settings until the returned function is called. */
   async connect(): Promise<() => void> {
     try {
-      return await this.#host.subscribeSettings((view) => (this.view = view));
+      return await this.#host.subscribe({ to: "settings" }, (view) => (this.view = view));
     } catch (error) {
       this.failure = reasonOf(error);
       return () => {};
@@ -65,7 +65,7 @@ export class SettingsModel {
   /** Saves one setting; `null` restores the default. Resolves to whether it was saved. */
   async change(key: SettingKey, value: SettingValue | null): Promise<boolean> {
     try {
-      this.view = await this.#host.changeSettings([{ key, value }]);
+      this.view = await this.#host.ask("change_settings", { changes: [{ key, value }] });
       this.#say(key, { saved: true, words: "Saved" });
       return true;
     } catch (error) {

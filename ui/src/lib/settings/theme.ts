@@ -6,7 +6,7 @@ import type { Host } from "../host/host";
 /** Applies light, dark or the desktop's theme, now and after every change. */
 export async function followTheme(host: Host, root: HTMLElement): Promise<void> {
   try {
-    await host.subscribeSettings((view) => applyTheme(view, root));
+    await host.subscribe({ to: "settings" }, (view) => applyTheme(view, root));
   } catch {
     // Without settings the desktop's theme applies. The settings window shows the error.
   }

@@ -36,7 +36,7 @@ export class OwnScreen {
   target = $state("");
 
   readonly keyQueue: KeyQueue;
-  #host: Pick<Host, "own">;
+  #host: Pick<Host, "ask" | "subscribe">;
   #id: string;
   #term: Terminal | undefined;
   #fit: FitAddon | undefined;
@@ -48,11 +48,11 @@ export class OwnScreen {
   #leaveTheme: (() => void) | undefined;
   #observer = new ResizeObserver(() => this.#sized());
 
-  constructor(host: Pick<Host, "own">, id: string) {
+  constructor(host: Pick<Host, "ask" | "subscribe">, id: string) {
     this.#host = host;
     this.#id = id;
     this.keyQueue = new KeyQueue(
-      (command) => host.own.command(id, command),
+      (command) => host.ask("own_command", { session: id, command }),
       (error) => (this.failure = `What you typed did not arrive: ${reasonOf(error)}`),
     );
   }
@@ -111,7 +111,7 @@ export class OwnScreen {
     const attached = this.#attached;
     if (this.#term === undefined) return;
     try {
-      const detach = await this.#host.own.attach(this.#id, NO_EVENTS, (news) => {
+      const detach = await this.#host.subscribe({ to: "own", session: this.#id, from: NO_EVENTS }, (news) => {
         if (attached === this.#attached) this.#take(news);
       });
       if (attached === this.#attached) this.#detach = detach;
@@ -185,7 +185,7 @@ export class OwnScreen {
       if (!(size.cols >= 2 && size.rows >= 2) || (size.cols === this.size.cols && size.rows === this.size.rows)) return;
       this.size = size;
       this.#term?.resize(size.cols, size.rows);
-      this.#host.own.command(this.#id, { do: "resize", size }).catch((error: unknown) => (this.failure = reasonOf(error)));
+      this.#host.ask("own_command", { session: this.#id, command: { do: "resize", size } }).catch((error: unknown) => (this.failure = reasonOf(error)));
     }, SETTLED_MS);
   }
 
@@ -209,7 +209,7 @@ export class OwnScreen {
     if (!event.ctrlKey && !event.metaKey) return;
     const address = webAddress(text);
     if (address === undefined) this.failure = "That link is no web address, so it is not opened.";
-    else this.#host.own.openLink(address).catch((error: unknown) => (this.failure = reasonOf(error)));
+    else this.#host.ask("open_link", { address }).catch((error: unknown) => (this.failure = reasonOf(error)));
   }
 }
 

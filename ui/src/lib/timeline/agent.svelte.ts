@@ -11,7 +11,7 @@ export class AgentRun {
   loaded = $state(false);
   failure = $state("");
 
-  #host: Pick<Host, "agentTimeline">;
+  #host: Pick<Host, "ask">;
   #sessionId: string;
   #agentId: string;
   /** The end of the queue. Requests run one after the other, each from the state that the one before has left. */
@@ -19,7 +19,7 @@ export class AgentRun {
   /** A refresh that has not begun yet. */
   #refresh: Promise<void> | undefined;
 
-  constructor(host: Pick<Host, "agentTimeline">, sessionId: string, agentId: string) {
+  constructor(host: Pick<Host, "ask">, sessionId: string, agentId: string) {
     this.#host = host;
     this.#sessionId = sessionId;
     this.#agentId = agentId;
@@ -68,7 +68,7 @@ export class AgentRun {
 
   async #fetch(from: number, limit: number, join: (items: readonly TimelineItem[]) => readonly TimelineItem[]): Promise<void> {
     try {
-      const stretch = await this.#host.agentTimeline(this.#sessionId, this.#agentId, from, limit);
+      const stretch = await this.#host.ask("agent_timeline", { session: this.#sessionId, agent: this.#agentId, from, limit });
       this.items = join(stretch.items);
       this.total = stretch.total;
       this.loaded = true;

@@ -1,18 +1,19 @@
 import { expect, test } from "vitest";
 
+import { askWith, type Replies } from "../host/mock/replies";
 import { endlessTimeline } from "../host/mock/timelines";
 import { AgentRun } from "./agent.svelte";
 
 function hostOf(total: number) {
   const state = { total, asked: [] as string[], fail: "" };
-  const agentTimeline = async (sessionId: string, agentId: string, from: number, limit: number) => {
+  const agent_timeline: Replies["agent_timeline"] = ({ session: sessionId, agent: agentId, from, limit }) => {
     state.asked.push(`${agentId} ${from}+${limit}`);
     if (state.fail !== "") throw new Error(state.fail);
     const { at } = endlessTimeline(sessionId, state.total);
     const items = Array.from({ length: Math.max(0, Math.min(limit, state.total - from)) }, (_, i) => at(from + i));
     return { sessionId, workChainId: "w", agentId, from, total: state.total, items };
   };
-  return { state, host: { agentTimeline } };
+  return { state, host: { ask: askWith({ agent_timeline }) } };
 }
 
 test("a run begins at its beginning and grows at its end", async () => {

@@ -15,7 +15,7 @@ export class Opened {
   #read = new Map<string, AgentRun>();
 
   /** The fetched entries of a subagent. They are kept, with the range that was read. */
-  run(host: Pick<Host, "agentTimeline">, sessionId: string, agentId: string): AgentRun {
+  run(host: Pick<Host, "ask">, sessionId: string, agentId: string): AgentRun {
     const key = `${sessionId} ${agentId}`;
     const run = this.#read.get(key) ?? new AgentRun(host, sessionId, agentId);
     this.#read.set(key, run);

@@ -56,7 +56,7 @@ export class TimelineModel {
     try {
       const turn = ++this.#turn;
       // Twice the size of a page, so that at least one page is complete.
-      const { counted, timeline } = await this.#host.newestItems(this.#sessionId, 2 * PAGE);
+      const { counted, timeline } = await this.#host.ask("newest_items", { session: this.#sessionId, limit: 2 * PAGE });
       if (counted || !this.loaded) {
         await this.#receive(timeline, turn);
         this.counted = counted;
@@ -66,7 +66,7 @@ export class TimelineModel {
       // moves past needs no more.
       if (!(await this.viewer.stays())) return;
       const whole = ++this.#turn;
-      await this.#receive(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE), whole);
+      await this.#receive(await this.#host.ask("timeline", { session: this.#sessionId, limit: 2 * PAGE }), whole);
     } catch (error) {
       this.failure = reasonOf(error);
     }
@@ -178,7 +178,7 @@ export class TimelineModel {
     try {
       for (let isTaken = false; !isTaken; ) {
         const turn = ++this.#turn;
-        isTaken = await this.#receive(await this.#host.timeline(this.#sessionId, page * PAGE, PAGE), turn, page);
+        isTaken = await this.#receive(await this.#host.ask("timeline", { session: this.#sessionId, from: page * PAGE, limit: PAGE }), turn, page);
       }
     } catch (error) {
       this.failure = reasonOf(error);
@@ -192,7 +192,7 @@ export class TimelineModel {
       await this.viewer.free();
       const [moves, more] = [this.#moves(stretch, []), stretch.total - this.total];
       inSight = await lookedAt(this.viewer, moves, more, (index) => this.item(index), (from, limit) =>
-        this.#host.timeline(this.#sessionId, from, limit).then((found) => (found.workChainId === stretch.workChainId ? found.items : []), () => []),
+        this.#host.ask("timeline", { session: this.#sessionId, from, limit }).then((found) => (found.workChainId === stretch.workChainId ? found.items : []), () => []),
       );
     }
     return this.#take(stretch, turn, asked, inSight);

@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 
 import type { TimelineItem } from "../bindings/TimelineItem";
 import type { Host } from "../host/host";
+import { askWith, type Replies } from "../host/mock/replies";
 import { endlessTimeline } from "../host/mock/timelines";
 import { PAGE } from "./pages";
 import { TimelineModel } from "./timeline.svelte";
@@ -9,7 +10,7 @@ import { GONE, NO_VIEWER } from "./viewer";
 
 function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (item) => item) {
   const state = { total, change, asked: [] as string[], fail: "", chain: "w" };
-  const timeline = async (sessionId: string, asked: number | undefined, limit: number) => {
+  const timeline: Replies["timeline"] = async ({ session: sessionId, from: asked, limit }) => {
     state.asked.push(`${sessionId} ${asked ?? "newest"}`);
     const from = asked ?? Math.max(0, state.total - limit);
     if (state.fail !== "") throw new Error(state.fail);
@@ -17,8 +18,9 @@ function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (i
     const items = Array.from({ length: Math.max(0, Math.min(limit, state.total - from)) }, (_, i) => state.change(at(from + i)));
     return { sessionId, workChainId: state.chain, from, total: state.total, items };
   };
-  const newestItems: Host["newestItems"] = async (id, limit) => ({ counted: true, timeline: await timeline(id, undefined, limit) });
-  return { state, host: { timeline, newestItems } as unknown as Host };
+  const newest_items: Replies["newest_items"] = async (asked) => ({ counted: true, timeline: await timeline(asked) });
+  const replies = { timeline, newest_items };
+  return { state, replies, host: { ask: askWith(replies) } as Host };
 }
 
 test("opening fetches only the end, in one request", async () => {
@@ -64,8 +66,8 @@ test("old pages are dropped, but their subagents are not", async () => {
   const model = new TimelineModel(host, "s");
   await model.open();
   for (let i = 0; i < 20_000; i += PAGE) model.ensure([i]);
-  await vi.waitFor(() => expect(model.item(19_800)).toBeDefined());
-  expect(model.item(150)).toBeUndefined();
+  await vi.waitFor(() => expect(model.agentOf(150)).toBe("sub"));
+  await vi.waitFor(() => expect(model.item(150)).toBeUndefined());
   expect(model.agentOf(150)).toBe("sub");
 });
 
@@ -153,10 +155,11 @@ test("after a join to an earlier chain everything is fetched again, since every 
 
 /** A host that computes an answer when it is asked, and sends it when the test lets it. */
 function slowHost(total: number) {
-  const { state, host } = hostOf(total);
+  const { state, replies, host } = hostOf(total);
+  const { timeline } = replies;
   const waiting: (() => void)[] = [];
-  const timeline: Host["timeline"] = async (...asked) => {
-    const answer = host.timeline(...asked);
+  replies.timeline = async (asked) => {
+    const answer = timeline(asked);
     await new Promise<void>((give) => waiting.push(give));
     return answer;
   };
@@ -165,8 +168,8 @@ function slowHost(total: number) {
     waiting[n]!();
     await new Promise((done) => setTimeout(done));
   };
-  const newestItems: Host["newestItems"] = async (id, limit) => ({ counted: true, timeline: await timeline(id, undefined, limit) });
-  return { state, host: { timeline, newestItems } as unknown as Host, give };
+  replies.newest_items = async (asked) => ({ counted: true, timeline: await replies.timeline(asked) });
+  return { state, host, give };
 }
 
 test("an out-of-date answer does not replace the timeline, and its page is fetched again", async () => {
@@ -261,16 +264,16 @@ test("a timeline that was fetched without opening is loaded as well", async () =
 });
 
 test("a long timeline is shown from its end while it is counted, and then replaced", async () => {
-  const { host } = hostOf(100_000);
+  const { host, replies } = hostOf(100_000);
   const { at } = endlessTimeline("s", 100_000);
   const newest = Array.from({ length: 150 }, (_, index) => ({ ...at(99_850 + index), index }));
-  const whole = host.timeline;
+  const whole = replies.timeline;
   let counted: () => void = () => {};
-  host.timeline = async (...asked) => {
+  replies.timeline = async (asked) => {
     await new Promise<void>((done) => (counted = done));
-    return whole(...asked);
+    return whole(asked);
   };
-  host.newestItems = async () => ({ counted: false, timeline: { sessionId: "s", workChainId: "w", from: 0, total: 150, items: newest } });
+  replies.newest_items = async () => ({ counted: false, timeline: { sessionId: "s", workChainId: "w", from: 0, total: 150, items: newest } });
   const model = new TimelineModel(host, "s");
   const opened = model.open();
   await vi.waitFor(() => expect(model.loaded).toBe(true));
@@ -300,8 +303,8 @@ const uncounted = () => {
 };
 
 test("the whole of a long timeline is read when its end has been painted, and not before", async () => {
-  const { state, host } = hostOf(1000);
-  host.newestItems = async () => uncounted();
+  const { state, replies, host } = hostOf(1000);
+  replies.newest_items = async () => uncounted();
   let stay: (stays: boolean) => void = () => {};
   const model = new TimelineModel(host, "s");
   model.viewer = { ...NO_VIEWER, stays: () => new Promise((done) => (stay = done)) };
@@ -315,8 +318,8 @@ test("the whole of a long timeline is read when its end has been painted, and no
 });
 
 test("the whole of a long timeline is not read after the user has left", async () => {
-  const { state, host } = hostOf(1000);
-  host.newestItems = async () => uncounted();
+  const { state, replies, host } = hostOf(1000);
+  replies.newest_items = async () => uncounted();
   const model = new TimelineModel(host, "s");
   model.viewer = GONE;
   const opened = model.open();
@@ -328,9 +331,9 @@ test("the whole of a long timeline is not read after the user has left", async (
 });
 
 test("newest items that arrive after a page change nothing", async () => {
-  const { host } = hostOf(1000);
+  const { replies, host } = hostOf(1000);
   let come: () => void = () => {};
-  host.newestItems = async () => {
+  replies.newest_items = async () => {
     await new Promise<void>((done) => (come = done));
     return uncounted();
   };
@@ -344,9 +347,9 @@ test("newest items that arrive after a page change nothing", async () => {
 });
 
 test("the end of a timeline that cannot be read whole is shown, with the error", async () => {
-  const { state, host } = hostOf(1000);
+  const { state, replies, host } = hostOf(1000);
   state.fail = "cannot read the transcript a.jsonl";
-  host.newestItems = async () => uncounted();
+  replies.newest_items = async () => uncounted();
   const model = new TimelineModel(host, "s");
   await model.open();
   expect([model.total, model.counted, model.failure]).toEqual([2, false, state.fail]);

@@ -9,7 +9,6 @@ use watchbill_drive::start::host_program;
 use watchbill_engine::SessionId;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::socket::access::EngineAccess;
 use watchbill_engine::stable_hash;
 use watchbill_protocol::roster::TrackedSession;
 

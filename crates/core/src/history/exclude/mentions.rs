@@ -6,11 +6,9 @@
 use std::borrow::Cow;
 
 use super::{Exclude, Pattern, Rules, spelling};
-use crate::hook::HookPayload;
 use crate::tool::ToolKind;
-use crate::transcript::full::{Full, FullBlock};
-use crate::transcript::json::{Cursor, Raw, each_keyed_string, unescape};
-use crate::transcript::parse::parse_line_in_full;
+use crate::transcript::json::{Raw, each_keyed_string, unescape};
+use crate::transcript::payloads::{Payloads, RawBlock};
 use crate::transcript::record::{Block, Body, Record};
 
 /// Longest path in bytes; a longer text is no path.
@@ -95,106 +93,36 @@ impl Exclude {
         !self.is_empty() && self.text_names(text, cwd, PathWords::Paths)
     }
 
-    /// Whether a line of a transcript, or the payload of a hook, names an excluded path: in a field that holds
-    /// paths, in a tool call or in its output. Prompts and answers do not count. The JSON may be cut anywhere.
-    pub fn is_named_in(&self, json: &str) -> bool {
-        if self.is_empty() {
-            return false;
-        }
-        let mut cwd = None;
+    /// Whether a field that holds paths names an excluded path. The JSON may be cut anywhere.
+    pub fn fields_name_excluded(&self, json: &str, cwd: Option<&str>) -> bool {
         each_keyed_string(json, &mut |key, raw| {
-            cwd = (key == "cwd").then(|| unescape(raw, PATH_LIMIT));
-            cwd.is_some()
-        });
-        let cwd = cwd.as_deref();
-        let in_field = each_keyed_string(json, &mut |key, raw| {
             let text = unescape(raw, usize::MAX);
             match key {
                 "" | "pattern" | "glob" => looks_like_path(&text) && self.is_path(&text, cwd),
                 "command" => self.text_names(&text, cwd, PathWords::All),
                 _ => holds_path(key) && self.is_path(&text, cwd),
             }
-        });
-        in_field || self.is_named_in_event(json, cwd) || self.is_named_in_line(json, cwd)
-    }
-
-    fn is_named_in_event(&self, json: &str, cwd: Option<&str>) -> bool {
-        let (mut tool, mut input, mut output) = (Raw::Absent, Raw::Absent, Vec::new());
-        // A cut payload is read as far as it goes.
-        let _ = Cursor::new(json).object(|cursor, key| {
-            let value = cursor.value()?;
-            match key {
-                "tool_name" => tool = value,
-                "tool_input" => input = value,
-                "tool_response" => output.push(value),
-                // In a transcript these fields are no strings.
-                "error" | "message" if value.word().is_some() => output.push(value),
-                _ => {}
-            }
-            Some(())
-        });
-        let tool = tool.whole().unwrap_or_default();
-        let in_output = |value: &Raw<'_>| match *value {
-            Raw::Str(raw) => self.output_names_excluded(Some(&tool), &unescape(raw, usize::MAX), cwd),
-            Raw::Nested(raw) => each_keyed_string(raw, &mut |_, text| {
-                self.output_names_excluded(Some(&tool), &unescape(text, usize::MAX), cwd)
-            }),
-            Raw::Absent | Raw::Plain(_) => false,
-        };
-        self.call_names_excluded(&tool, json_of(input), cwd) || output.iter().any(in_output)
-    }
-
-    fn is_named_in_line(&self, json: &str, cwd: Option<&str>) -> bool {
-        let mut named = false;
-        parse_line_in_full(json.as_bytes(), &mut |record, full| {
-            let mut buffer = String::new();
-            let output = |text: &str| self.output_names_excluded(None, text, cwd);
-            named |= match &record.body {
-                Body::Assistant(_) => full.blocks().any(|block| self.is_called(block, cwd)),
-                // The agent names the file that it read or wrote. The result holds nothing else.
-                Body::ToolResults(_) if full.is_of_file() => false,
-                Body::ToolResults(_) => {
-                    full.blocks().any(|block| output(block.result(usize::MAX, &mut buffer).text))
-                }
-                // A prompt is checked only if an editor added text to it: the user's own words may name any path.
-                Body::Prompt(_) => {
-                    json.contains("<ide_") && self.text_names_excluded(&unescape(json, usize::MAX), cwd)
-                }
-                Body::LocalCommand { .. } => output(&full.words(usize::MAX)),
-                body => body.quotes_files(),
-            };
-        });
-        named
+        })
     }
 
     /// Clears the target of each call that names an excluded path, because the roster row with the target is
     /// stored.
-    pub fn clear_excluded_targets(&self, record: &mut Record<'_>, full: Full<'_, '_>) {
+    pub fn clear_excluded_targets(&self, record: &mut Record<'_>, full: &dyn Payloads<'_>) {
         let Record { envelope, body: Body::Assistant(answer), .. } = record else { return };
         if self.is_empty() {
             return;
         }
-        for (block, full_block) in answer.blocks.iter_mut().zip(full.blocks()) {
+        for (block, raw) in answer.blocks.iter_mut().zip(full.content().blocks()) {
             if let Block::ToolUse { target, .. } = block
-                && self.is_called(full_block, envelope.cwd.as_deref())
+                && self.block_names_excluded(raw, envelope.cwd.as_deref())
             {
                 *target = Cow::Borrowed("");
             }
         }
     }
 
-    /// The same for a hook event; `bytes` are its payload.
-    pub fn clear_excluded_target_in_event(&self, payload: &mut HookPayload, bytes: &[u8]) {
-        if self.is_empty() || payload.event.call().is_none() {
-            return;
-        }
-        let is_named = self.is_named_in_event(&String::from_utf8_lossy(bytes), payload.cwd.as_deref());
-        if let (true, Some(call)) = (is_named, payload.event.call_mut()) {
-            call.target = "".into();
-        }
-    }
-
-    fn is_called(&self, block: FullBlock<'_, '_>, cwd: Option<&str>) -> bool {
+    /// Whether a block is a call that names an excluded path.
+    pub fn block_names_excluded(&self, block: &RawBlock<'_>, cwd: Option<&str>) -> bool {
         let Some((_, tool)) = block.call() else { return false };
         self.call_names_excluded(&tool, block.input_json(usize::MAX), cwd)
     }
@@ -350,13 +278,6 @@ fn looks_like_path(word: &str) -> bool {
 /// Whether it is an address that is not on this disk.
 fn is_remote_address(word: &str) -> bool {
     word.find("://").is_some_and(|at| !word[..at].to_ascii_lowercase().ends_with("file"))
-}
-
-fn json_of(raw: Raw<'_>) -> &str {
-    match raw {
-        Raw::Nested(raw) | Raw::Plain(raw) => raw,
-        Raw::Absent | Raw::Str(_) => "",
-    }
 }
 
 /// Writes the variables of known folders without brackets, because brackets would split them.

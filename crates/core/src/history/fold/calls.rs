@@ -11,21 +11,26 @@ use crate::session::facts::first_line;
 use crate::time::Timestamp;
 use crate::tool::ToolKind;
 use crate::transcript::bounded_text::without_escapes;
-use crate::transcript::full::{Full, FullBlock};
-use crate::transcript::record::{Denial, ToolResult};
+use crate::transcript::payloads::{Payloads, RawBlock};
+use crate::transcript::record::{Assistant, Block, Denial, ToolResult};
 
 /// Bytes of a result that are searched for the first line of an error.
 const ERROR_LOOK: usize = 512;
 
 impl HistoryFold {
     /// The blocks of an answer.
-    pub(super) fn blocks(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+    pub(super) fn blocks(
+        &mut self,
+        answer: &Assistant<'_>,
+        full: &dyn Payloads<'_>,
+        step: &mut RecordContext<'_, '_>,
+    ) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        if let Some(piece) = full.string(step.settings.words, &mut buffer) {
+        if let Some(piece) = full.content().string(step.settings.words, &mut buffer) {
             self.note_answer(piece.text, step);
             self.emit_text(Role::Answer, None, piece, step);
         }
-        for block in full.blocks() {
+        for (block, parsed) in full.content().blocks().zip(&answer.blocks) {
             match block.kind() {
                 "text" => {
                     let piece = block.text(step.settings.words, &mut buffer);
@@ -36,15 +41,23 @@ impl HistoryFold {
                     let piece = block.thinking(step.settings.cut, &mut buffer);
                     self.emit_text(Role::Thinking, None, piece, step);
                 }
-                "tool_use" => self.call(block, &mut buffer, step),
+                "tool_use" => self.call(block, parsed, full, &mut buffer, step),
                 _ => {}
             }
         }
         self.buffer = buffer;
     }
 
-    fn call(&mut self, block: FullBlock<'_, '_>, buffer: &mut String, step: &mut RecordContext<'_, '_>) {
-        let Some((id, tool)) = block.call() else { return };
+    fn call<'a>(
+        &mut self,
+        block: &RawBlock<'a>,
+        parsed: &Block<'_>,
+        full: &dyn Payloads<'a>,
+        buffer: &mut String,
+        step: &mut RecordContext<'_, '_>,
+    ) {
+        let (Some((id, tool)), Block::ToolUse { target, .. }) = (block.call(), parsed) else { return };
+        let file = full.file(&tool, block);
         let exclude = &step.settings.exclude;
         let left_out = !exclude.is_empty()
             && exclude.call_names_excluded(&tool, block.input_json(usize::MAX), self.folder.as_deref());
@@ -56,15 +69,19 @@ impl HistoryFold {
         let tool: Arc<str> = Arc::from(tool);
         let batch = self.batch_of(step);
         let skipped = left_out || step.settings.skips_tool(&tool);
-        let plan = if left_out { None } else { self.plan_in_call(&tool, block, batch.as_ref(), step) };
+        let plan = if left_out {
+            None
+        } else {
+            self.plan_in_call(&tool, file.as_deref(), block, batch.as_ref(), step)
+        };
         let id: Arc<str> = Arc::from(id);
         let pending = (!skipped).then(|| {
             Box::new(Activity {
                 batch: batch.clone(),
                 agent: step.agent.clone(),
                 tool: Some(Arc::clone(&tool)),
-                target: public(&block.target(&tool)),
-                file: block.file(&tool).map(|file| strip_private(&file).into_owned()),
+                target: public(target),
+                file: file.as_deref().map(|file| strip_private(file).into_owned()),
                 input: input_json(block.input_json(usize::MAX), step.settings.input),
                 at: step.at,
                 offset: Some(step.offset),
@@ -97,7 +114,7 @@ impl HistoryFold {
     pub(super) fn results(
         &mut self,
         results: &[ToolResult<'_>],
-        full: Full<'_, '_>,
+        full: &dyn Payloads<'_>,
         step: &mut RecordContext<'_, '_>,
     ) {
         if let (Some(_), Some(id)) = (&self.agent, full.prompt_id())
@@ -110,7 +127,7 @@ impl HistoryFold {
         }
         self.note_activity(false, step);
         let mut buffer = std::mem::take(&mut self.buffer);
-        let blocks = full.blocks().filter(|block| block.kind() == "tool_result");
+        let blocks = full.content().blocks().filter(|block| block.kind() == "tool_result");
         for (result, block) in results.iter().zip(blocks) {
             self.result(result, block, full, &mut buffer, step);
         }
@@ -120,8 +137,8 @@ impl HistoryFold {
     fn result(
         &mut self,
         result: &ToolResult<'_>,
-        block: FullBlock<'_, '_>,
-        full: Full<'_, '_>,
+        block: &RawBlock<'_>,
+        full: &dyn Payloads<'_>,
         buffer: &mut String,
         step: &mut RecordContext<'_, '_>,
     ) {

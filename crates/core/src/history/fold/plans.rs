@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use super::{HistoryFold, RecordContext};
+use crate::history::HistorySettings;
 use crate::history::boilerplate::plan_in_prompt;
 use crate::history::private::keep_public;
 use crate::history::rows::{Batch, BatchId, CallOutcome, Execution, Item, PlanEvent, PlanEventKind};
 use crate::tool::Ask;
 use crate::tool::ToolKind;
-use crate::transcript::full::{Full, FullBlock};
+use crate::transcript::payloads::{Payloads, RawBlock};
 
 /// Longest plan that is kept, in bytes.
-pub(in crate::history) const PLAN_LIMIT: usize = 256 * 1024;
+pub const PLAN_LIMIT: usize = 256 * 1024;
 
 /// The tool that shows a plan to the user.
 pub(in crate::history) fn shows_plan(tool: &str) -> bool {
@@ -20,7 +21,7 @@ pub(in crate::history) fn shows_plan(tool: &str) -> bool {
 
 impl HistoryFold {
     /// The agent names the file of the session's plan.
-    pub(super) fn plan_announced(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+    pub(super) fn plan_announced(&mut self, full: &dyn Payloads<'_>, step: &mut RecordContext<'_, '_>) {
         if let Some(path) = full.plan_path().filter(|path| step.settings.is_plan(path))
             && !step.settings.exclude.excludes_in(self.folder.as_deref(), &path)
         {
@@ -32,20 +33,20 @@ impl HistoryFold {
     pub(super) fn plan_in_call(
         &mut self,
         tool: &str,
-        block: FullBlock<'_, '_>,
+        file: Option<&str>,
+        call: &RawBlock<'_>,
         batch: Option<&BatchId>,
         step: &mut RecordContext<'_, '_>,
     ) -> Option<Arc<str>> {
         if matches!(ToolKind::of(tool), ToolKind::Write | ToolKind::Edit) {
-            let path = block.file(tool)?;
-            return step.settings.is_plan(&path).then(|| Arc::from(path));
+            return file.filter(|path| step.settings.is_plan(path)).map(Arc::from);
         }
         if !shows_plan(tool) {
             return None;
         }
-        let plan = self.plan_name(batch);
+        let plan = self.plan_name(batch, None);
         self.plan = Some(Arc::clone(&plan));
-        let content = block.input_field("plan", PLAN_LIMIT);
+        let content = call.input.get("plan").text(PLAN_LIMIT);
         self.plan_version(
             Arc::clone(&plan),
             content.as_deref(),
@@ -56,9 +57,9 @@ impl HistoryFold {
         Some(plan)
     }
 
-    /// The name of the plan that a batch shows.
-    pub(in crate::history) fn plan_name(&self, batch: Option<&BatchId>) -> Arc<str> {
-        match &self.plan {
+    /// The name of the plan that a batch shows. `file`: the plan's file, as the call names it.
+    pub(in crate::history) fn plan_name(&self, batch: Option<&BatchId>, file: Option<&Arc<str>>) -> Arc<str> {
+        match self.plan.as_ref().or(file) {
             Some(plan) => Arc::clone(plan),
             // Agents without plan files: each turn that shows a plan has its own.
             None => Arc::from(format!("{}/{}", self.session, batch.map_or("", |batch| batch))),
@@ -71,13 +72,13 @@ impl HistoryFold {
         tool: &str,
         plan: Arc<str>,
         outcome: CallOutcome,
-        full: Full<'_, '_>,
+        full: &dyn Payloads<'_>,
         step: &mut RecordContext<'_, '_>,
     ) {
         let batch = self.turn.as_ref().map(|turn| Arc::clone(&turn.id));
         let went_well = outcome == CallOutcome::Ok;
         if shows_plan(tool) {
-            let content = full.result_field("plan", PLAN_LIMIT);
+            let content = full.result().get("plan").text(PLAN_LIMIT);
             let word = if went_well { PlanEventKind::Approved } else { PlanEventKind::Rejected };
             self.plan_version(Arc::clone(&plan), content.as_deref(), word, batch.clone(), step);
             if let (true, Some(batch)) = (went_well, batch) {
@@ -91,11 +92,8 @@ impl HistoryFold {
             }
         } else if went_well {
             self.plan = Some(Arc::clone(&plan));
-            let field = |key: &str| full.result_field(key, PLAN_LIMIT);
-            let content = content_after_write(
-                &|key| field(key).map(std::borrow::Cow::into_owned),
-                full.result_flag("replaceAll"),
-            );
+            let field = |key: &str| Some(full.result().get(key).text(PLAN_LIMIT)?.into_owned());
+            let content = content_after_write(&field, full.result().get("replaceAll").is_true());
             self.plan_version(plan, content.as_deref(), PlanEventKind::Written, batch, step);
         }
     }
@@ -104,12 +102,12 @@ impl HistoryFold {
     pub(super) fn plan_carried_out(
         &mut self,
         text: &str,
-        full: Full<'_, '_>,
+        full: &dyn Payloads<'_>,
         step: &mut RecordContext<'_, '_>,
     ) {
         let Some(batch) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
         let given = full.plan_content(PLAN_LIMIT);
-        if let Some(execution) = execution_of(given.as_deref(), text, batch, step.at) {
+        if let Some(execution) = execution_of(given.as_deref(), text, batch, step.at, step.settings) {
             (step.sink)(Item::Execution(execution));
         }
     }
@@ -133,23 +131,37 @@ impl HistoryFold {
         }
         let path = step.settings.is_plan(&plan).then(|| Arc::clone(&plan));
         let content = content.and_then(plan_text);
-        (step.sink)(Item::Plan(Box::new(PlanEvent { plan, path, at: step.at, batch, content, word })));
+        (step.sink)(Item::Plan(Box::new(PlanEvent {
+            plan,
+            path,
+            at: step.at,
+            batch,
+            content,
+            given: None,
+            word,
+        })));
     }
 }
 
-/// The execution that a prompt begins, if it carries out a plan.
+/// The execution that a prompt begins, if it carries out a plan: by its text, or by the name of its file.
 pub(in crate::history) fn execution_of(
     given: Option<&str>,
     prompt: &str,
     batch: BatchId,
     at: Option<crate::time::Timestamp>,
+    settings: &HistorySettings,
 ) -> Option<Execution> {
-    let content = plan_text(given.or_else(|| plan_in_prompt(prompt))?)?;
-    Some(Execution { plan: None, content: Some(content), batch, at })
+    if let Some(content) = given.or_else(|| plan_in_prompt(prompt)) {
+        return Some(Execution { plan: None, content: Some(plan_text(content)?), batch, at });
+    }
+    let words = prompt.split(|c: char| c.is_whitespace() || "\"'`<>()".contains(c));
+    let named = words.map(|word| word.trim_matches(['@', ',', ';', ':', '!', '?', '.']));
+    let path = { named }.find(|path| settings.is_plan(path))?;
+    Some(Execution { plan: Some(Arc::from(path)), content: None, batch, at })
 }
 
 /// The text of a plan as it is stored. One plan gives the same text from every source.
-pub(in crate::history) fn plan_text(content: &str) -> Option<String> {
+pub fn plan_text(content: &str) -> Option<String> {
     let content = keep_public(content)?;
     let content = content.trim();
     (!content.is_empty()).then(|| content[..content.floor_char_boundary(PLAN_LIMIT)].to_owned())

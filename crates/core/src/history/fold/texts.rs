@@ -6,7 +6,7 @@ use crate::history::private::strip_private;
 use crate::history::rows::{Item, Role, Text};
 use crate::session::id_set::text_hash;
 use crate::transcript::bounded_text::without_escapes;
-use crate::transcript::full::{Full, Piece};
+use crate::transcript::payloads::{CommandPart, Payloads, Piece};
 use crate::transcript::record::TitleKind;
 
 impl HistoryFold {
@@ -41,33 +41,33 @@ impl HistoryFold {
     }
 
     /// The text of a message, up to the limit of words.
-    pub(super) fn words(&mut self, role: Role, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+    pub(super) fn words(&mut self, role: Role, full: &dyn Payloads<'_>, step: &mut RecordContext<'_, '_>) {
         let text = full.words(step.settings.words);
         let cut = beyond(step.settings.words, &text, || full.words(usize::MAX));
         self.emit_text(role, None, Piece { text: &text, cut }, step);
     }
 
     /// The summary of a compaction, or one for a user who was away.
-    pub(super) fn summary(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+    pub(super) fn summary(&mut self, full: &dyn Payloads<'_>, step: &mut RecordContext<'_, '_>) {
         self.words(Role::Summary, full, step);
     }
 
     /// A slash command, a `!` line, or the output of one.
-    pub(super) fn command(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+    pub(super) fn command(&mut self, full: &dyn Payloads<'_>, step: &mut RecordContext<'_, '_>) {
         if step.envelope.meta {
             return;
         }
         let limit = step.settings.words;
-        let (typed, printed) = full.commands(limit);
+        let parts = full.commands(limit);
         let cut = beyond(limit, &full.words(limit), || full.words(usize::MAX));
         let (exclude, folder) = (&step.settings.exclude, self.folder.clone());
-        if let Some(typed) = &typed {
-            self.command_left_out = exclude.command_names_excluded(typed, folder.as_deref());
-        }
-        let last = typed.iter().chain(&printed).count().saturating_sub(1);
-        for (n, text) in typed.iter().chain(&printed).enumerate() {
-            let printed = || exclude.output_names_excluded(None, text, folder.as_deref());
-            if self.command_left_out || printed() {
+        let last = parts.len().saturating_sub(1);
+        for (n, part) in parts.iter().enumerate() {
+            let (CommandPart::Command(text) | CommandPart::Output(text)) = part;
+            if matches!(part, CommandPart::Command(_)) {
+                self.command_left_out = exclude.command_names_excluded(text, folder.as_deref());
+            }
+            if self.command_left_out || exclude.output_names_excluded(None, text, folder.as_deref()) {
                 self.something_left_out = true;
             } else {
                 let cut = if n == last { cut } else { 0 };

@@ -14,14 +14,14 @@ use crate::session::facts::first_line;
 use crate::session::id_set::text_hash;
 use crate::session::usage::RequestKey;
 use crate::time::Timestamp;
-use crate::transcript::full::{Full, Piece};
+use crate::transcript::payloads::{Payloads, Piece};
 use crate::transcript::record::{Assistant, Prompt, PromptOrigin};
 
 impl HistoryFold {
     pub(super) fn prompt(
         &mut self,
         prompt: &Prompt<'_>,
-        full: Full<'_, '_>,
+        full: &dyn Payloads<'_>,
         step: &mut RecordContext<'_, '_>,
     ) {
         let limit = step.settings.words;
@@ -37,7 +37,7 @@ impl HistoryFold {
     }
 
     /// A prompt that the agent took into the running turn.
-    pub(super) fn queued(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+    pub(super) fn queued(&mut self, full: &dyn Payloads<'_>, step: &mut RecordContext<'_, '_>) {
         let limit = step.settings.words;
         let (text, origin) = full.queued_prompt(limit);
         let cut = beyond(limit, &text, || full.queued_prompt(usize::MAX).0);
@@ -54,7 +54,7 @@ impl HistoryFold {
         &mut self,
         Piece { text, cut }: Piece<'_>,
         origin: BatchOrigin,
-        full: Full<'_, '_>,
+        full: &dyn Payloads<'_>,
         step: &mut RecordContext<'_, '_>,
     ) {
         let role = match origin {
@@ -74,7 +74,7 @@ impl HistoryFold {
     }
 
     /// The id of a new prompt.
-    fn batch_id(&mut self, text: &str, full: Full<'_, '_>, step: &RecordContext<'_, '_>) -> BatchId {
+    fn batch_id(&mut self, text: &str, full: &dyn Payloads<'_>, step: &RecordContext<'_, '_>) -> BatchId {
         if let Some(id) = full.prompt_id() {
             return Arc::from(id);
         }
@@ -166,7 +166,7 @@ impl HistoryFold {
         }
     }
 
-    pub(super) fn failed(&mut self, text: &str, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
+    pub(super) fn failed(&mut self, text: &str, full: &dyn Payloads<'_>, step: &mut RecordContext<'_, '_>) {
         if step.agent.is_none() {
             self.end(BatchStatus::Failed, step.at, Some(first_line(text)));
         }
@@ -190,7 +190,7 @@ impl HistoryFold {
     pub(super) fn answer(
         &mut self,
         answer: &Assistant<'_>,
-        full: Full<'_, '_>,
+        full: &dyn Payloads<'_>,
         step: &mut RecordContext<'_, '_>,
     ) {
         if answer.model.as_deref() == Some(SYNTHETIC) {
@@ -205,7 +205,7 @@ impl HistoryFold {
                 .as_ref()
                 .is_some_and(|turn| turn.over && message.is_some() && turn.message == message);
         self.note_activity(!late, step);
-        self.blocks(full, step);
+        self.blocks(answer, full, step);
         if step.agent.is_none() && ends_turn(answer) {
             self.end(BatchStatus::Completed, step.at, None);
             if let Some(turn) = &mut self.turn {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::session_rows::is_edit;
 use super::turns::Turn;
 use crate::history::rows::{BatchStatus, CallOutcome};
+use crate::memory::open_ends::OpenEnds;
 
 /// The most files that a prompt can name: those that were touched last.
 const MOST_FILES: usize = 256;
@@ -20,6 +21,8 @@ pub struct RuleState {
     files: Vec<String>,
     /// The turn before.
     pub(super) before: Option<Before>,
+    /// What the turns left open.
+    pub(super) open: OpenEnds,
 }
 
 /// A command that failed, and the changes since.
@@ -43,7 +46,7 @@ pub(super) struct Before {
 
 impl RuleState {
     /// Raise it when a rule or this form changes: then stored states of other versions no longer count.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// Notes the files of a turn.
     pub(super) fn touch(&mut self, turn: &Turn<'_>) {
@@ -52,8 +55,14 @@ impl RuleState {
         }
     }
 
+    /// What the turns so far left open, a line each.
+    pub fn open_ends(&self) -> Vec<String> {
+        self.open.told()
+    }
+
     /// Keeps what the next turn needs of this one.
     pub(super) fn end_turn(&mut self, turn: &Turn<'_>) {
+        self.open.follow(turn);
         let mut edited = turn.own_calls().rev().filter(|call| is_edit(call));
         self.before = Some(Before {
             was_stopped: turn.batch.ended.as_ref().is_some_and(|end| end.status == BatchStatus::Interrupted)

@@ -32,10 +32,11 @@ pub struct PlanRow {
 }
 
 impl SessionRows {
-    /// Adds the rows of the session in which the work went on.
+    /// Adds the rows of the session in which the work went on. The agent keeps to-dos by session, so the earlier ones go.
     pub fn append(&mut self, later: Self) {
         let Self { root, batches, calls, plans } = later;
         self.root = root;
+        self.calls.retain(|call| !is_to_do(call));
         self.batches.extend(batches);
         self.calls.extend(calls);
         self.plans.extend(plans);
@@ -53,6 +54,11 @@ impl SessionRows {
 /// Whether a call changes its file.
 pub(in crate::memory) fn is_edit(call: &Activity) -> bool {
     call.tool.as_deref().is_some_and(|tool| ToolKind::of(tool).changes_file())
+}
+
+/// Whether a call keeps the agent's to-dos. Their numbers hold within one session.
+pub(in crate::memory) fn is_to_do(call: &Activity) -> bool {
+    matches!(call.tool.as_deref(), Some("TodoWrite" | "TaskCreate" | "TaskUpdate"))
 }
 
 /// The command line of a call, without a change of folder before it.

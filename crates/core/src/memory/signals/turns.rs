@@ -13,7 +13,7 @@ pub(in crate::memory) struct Turns<'r> {
     calls: HashMap<&'r str, Vec<&'r Activity>>,
 }
 
-/// One turn that has ended.
+/// One turn.
 pub(in crate::memory) struct Turn<'r> {
     pub(in crate::memory) rows: &'r SessionRows,
     pub(in crate::memory) batch: &'r Batch,
@@ -32,13 +32,18 @@ impl<'r> Turns<'r> {
         Self { rows, calls }
     }
 
-    /// The turns that have ended, in order.
-    pub(in crate::memory) fn ended(&self) -> impl Iterator<Item = Turn<'r>> {
-        self.rows.batches.iter().filter(|batch| batch.is_over()).map(|batch| Turn {
+    /// The turns in order.
+    pub(in crate::memory) fn all(&self) -> impl Iterator<Item = Turn<'r>> {
+        self.rows.batches.iter().map(|batch| Turn {
             rows: self.rows,
             batch,
             calls: self.calls.get(&*batch.id).cloned().unwrap_or_default(),
         })
+    }
+
+    /// The turns that have ended, in order.
+    pub(in crate::memory) fn ended(&self) -> impl Iterator<Item = Turn<'r>> {
+        self.all().filter(|turn| turn.batch.is_over())
     }
 
     /// The turn of an id, if it ended and is not private.

@@ -114,6 +114,14 @@ pub struct OpenRequest {
     pub(super) refused: Option<Arc<str>>,
 }
 
+impl OpenRequest {
+    /// The effect of the session's end on a request without an answer: it was neither allowed nor denied.
+    pub(super) fn expired(&self) -> Option<RequestEffect> {
+        let is_open = self.progress == Progress::Open && !self.was_sent;
+        is_open.then(|| RequestEffect::Expired(Arc::clone(&self.request)))
+    }
+}
+
 /// The oldest request of a session, as its row has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {

@@ -278,3 +278,20 @@ fn a_host_says_itself_when_its_requests_are_over() {
     )));
     assert!(all.of(&SessionId::new("s")).is_empty());
 }
+
+#[test]
+fn what_a_host_closes_with_the_agents_end_expires_unless_it_was_answered() {
+    for (answers, expires) in [(false, true), (true, false)] {
+        let mut all = OpenRequests::default();
+        let request = Request { via: Via::Host, ..request(1, "s", None, 0) };
+        all.ask(request.clone());
+        if answers {
+            answer(&mut all, &request, 10).unwrap();
+        }
+        let effects = all.closed_by_end(&request.id);
+        let expired = effects.contains(&RequestEffect::Expired(Arc::new(request.clone())));
+        assert_eq!(expired, expires, "{effects:?}");
+        assert!(effects.iter().any(|effect| matches!(effect, RequestEffect::Closed(..))), "{effects:?}");
+        assert_eq!(all.closed_by_end(&request.id), []);
+    }
+}

@@ -1,30 +1,20 @@
-//! [`EngineAccess`] to the running engine of this process.
+//! What programs at the socket ask of the running engine, beyond the questions of the window.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use watchbill_core::time::Timestamp;
 use watchbill_core::user::SessionCommand;
-use watchbill_platform::socket::Writer;
-use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
-use watchbill_protocol::prompt::{PromptCall, PromptSent};
-use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
-use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
-use watchbill_protocol::search::{SearchAnswer, SearchQuery};
+use watchbill_protocol::roster::RosterSnapshot;
 use watchbill_protocol::socket::IndexProgress;
 use watchbill_protocol::store::{ForgetReport, IndexReport};
-use watchbill_protocol::why::Why;
 use watchbill_store::{OpenMode, Store};
 
 use super::Handle;
-use crate::answers;
-use crate::publish::{Subscription, snapshot};
+use crate::publish::snapshot;
 use crate::run::message::{CommandOutcome, Message};
-use crate::socket::access::{AccessError, CommandId, EngineAccess};
+use crate::socket::access::{AccessError, CommandId};
 use crate::socket::client::Client;
-use crate::socket::mailbox::{Closed, mailbox};
 use watchbill_history::query::{Lag, lag};
 use watchbill_history::removal::Removal;
 
@@ -36,18 +26,6 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const PROGRESS: Duration = Duration::from_millis(250);
 
 impl Handle {
-    /// Searches for a client of the socket, as long as it is there.
-    ///
-    /// # Errors
-    /// As [`Handle::search_while`].
-    pub(crate) fn search_for(
-        &self,
-        asked: &SearchQuery,
-        client: &Writer,
-    ) -> Result<SearchAnswer, AccessError> {
-        Ok(self.search_while(asked, client.other_end())?)
-    }
-
     fn broken(&self, error: ApiError) -> AccessError {
         if self.stopped()() { AccessError::Broken(error.message) } else { AccessError::Refused(error) }
     }
@@ -82,8 +60,12 @@ impl Handle {
     }
 }
 
-impl EngineAccess for Handle {
-    fn roster(&mut self, all: bool) -> Result<RosterSnapshot, AccessError> {
+impl Handle {
+    /// The roster, once the recent transcripts are read.
+    ///
+    /// # Errors
+    /// While the engine reads transcripts for the first time.
+    pub(crate) fn whole_roster(&self, all: bool) -> Result<RosterSnapshot, AccessError> {
         let roster = self.wait_for(|reply| {
             let question = move |engine: &crate::engine::Engine| {
                 reply((!engine.is_reading()).then(|| snapshot(&engine.current(all))));
@@ -93,41 +75,12 @@ impl EngineAccess for Handle {
         roster.and_then(|roster| roster.ok_or_else(still_reading)).map_err(|error| self.broken(error))
     }
 
-    fn why(&mut self, session: &str) -> Result<Why, AccessError> {
-        Self::why(self, session).map_err(|error| self.broken(error))
-    }
-
-    fn chain(&mut self, session: &str) -> Result<WorkChain, AccessError> {
-        Self::chain(self, session).map_err(|error| self.broken(error))
-    }
-
-    fn search(&mut self, query: &SearchQuery) -> Result<SearchAnswer, AccessError> {
-        Ok(Self::search(self, query)?)
-    }
-
-    fn subscribe(
-        &mut self,
-        all: bool,
-        sink: &mut dyn FnMut(RosterMessage) -> bool,
-    ) -> Result<(), AccessError> {
-        loop {
-            let (sender, receiver) = mailbox();
-            let wants = Subscription { all, wait_for_recent: true, ..Subscription::default() };
-            Self::subscribe(self, wants, Box::new(move |message| sender.send(message)));
-            let ended = loop {
-                match receiver.receive().map(&mut *sink) {
-                    Ok(true) => {}
-                    Ok(false) => return Ok(()),
-                    Err(ended) => break ended,
-                }
-            };
-            if ended == Closed::Gone {
-                return Err(AccessError::Broken("the engine has stopped".to_owned()));
-            }
-        }
-    }
-
-    fn command(&mut self, id: &CommandId, command: &SessionCommand) -> Result<String, AccessError> {
+    /// Carries out and stores a user command, here or at the holder of the store. Gives the whole id of its session. A command
+    /// that is sent again with its id runs once.
+    ///
+    /// # Errors
+    /// When no session matches, the command does not fit the current state, or it cannot be stored.
+    pub fn command(&self, id: &CommandId, command: &SessionCommand) -> Result<String, AccessError> {
         let (began, mut was_sent) = (Instant::now(), false);
         loop {
             let command = match self.command_here(id, command)? {
@@ -150,23 +103,11 @@ impl EngineAccess for Handle {
         }
     }
 
-    fn answer(&mut self, call: &AnswerCall) -> Result<AnswerGiven, AccessError> {
-        Self::answer(self, call, "window").map_err(|error| self.broken(error))
-    }
-
-    fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
-        Ok(answers::list(&self.settings(), since)?)
-    }
-
-    fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError> {
-        Self::prompt(self, call).map_err(|error| self.broken(error))
-    }
-
-    fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError> {
-        Ok(self.change_memory(change)?)
-    }
-
-    fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
+    /// Removes data from the stored history for good. Gives the report, if the removal has one.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub(crate) fn forget(&self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
         let (sender, receiver) = mpsc::sync_channel(1);
         let reply = Box::new(move |outcome| {
             // The client may be gone; the removal is done anyway.
@@ -178,7 +119,14 @@ impl EngineAccess for Handle {
         Ok(outcome.ok_or_else(|| AccessError::Broken("the engine has stopped".to_owned()))??)
     }
 
-    fn index(&mut self, progress: &mut dyn FnMut(IndexProgress) -> bool) -> Result<IndexReport, AccessError> {
+    /// Waits until the present content of all transcripts is stored. `progress` returns `false` to end the wait.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub(crate) fn index(
+        &self,
+        progress: &mut dyn FnMut(IndexProgress) -> bool,
+    ) -> Result<IndexReport, AccessError> {
         let began = Instant::now();
         let behind = self.behind();
         let before = self.searcher.reach().read();
@@ -217,9 +165,7 @@ impl EngineAccess for Handle {
             ..IndexReport::default()
         })
     }
-}
 
-impl Handle {
     /// The amount of data that is not stored yet; empty if unknown.
     fn behind(&self) -> Lag {
         let settings = self.settings();

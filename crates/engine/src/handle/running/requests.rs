@@ -61,37 +61,13 @@ impl Handle {
         let _ = self.inbox.send(Message::HookGone(request));
     }
 
-    /// Answers a request that this program has shown to the user, who answers now. On return, the answer is stored and on its
-    /// way to the hook process. If another program holds the store, that program is asked.
+    /// Answers a request. `pressed` says when the user did. On return, the answer is stored and on its way to the hook process. If
+    /// another program holds the store, that program is asked.
     ///
     /// # Errors
     /// When the request is no longer open, when the answer does not fit or cannot be stored, or when the engine does not take it
     /// in time. Then it counts no more.
-    pub fn answer(&self, call: &AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
-        self.answer_pressed(call, surface, Pressed::now())
-    }
-
-    /// The same for the window, which is this program, if no agent started it. `refusal`: why it may not answer, as its start
-    /// showed.
-    ///
-    /// # Errors
-    /// As [`Handle::answer`], and when the window may not answer.
-    pub fn answer_in_window(
-        &self,
-        call: &AnswerCall,
-        surface: &'static str,
-        refusal: Option<String>,
-    ) -> Result<AnswerGiven, ApiError> {
-        let pressed = Pressed::now();
-        self.check_self(&call.session, refusal, pressed)?;
-        self.answer_pressed(call, surface, pressed)
-    }
-
-    /// The same for an answer that a socket client sends.
-    ///
-    /// # Errors
-    /// As [`Handle::answer`].
-    pub(crate) fn answer_pressed(
+    pub fn answer(
         &self,
         call: &AnswerCall,
         surface: &'static str,
@@ -227,7 +203,12 @@ impl Handle {
     }
 
     /// Checks that the window, which is this program, may answer. A refusal is listed with the answers.
-    fn check_self(&self, session: &str, refusal: Option<String>, pressed: Pressed) -> Result<(), ApiError> {
+    pub(crate) fn check_self(
+        &self,
+        session: &str,
+        refusal: Option<String>,
+        pressed: Pressed,
+    ) -> Result<(), ApiError> {
         let refused = match refusal {
             Some(why) => Some(why),
             None if !cfg!(target_os = "linux") => None,

@@ -22,6 +22,12 @@ fn edge_45_two_sessions_in_one_folder_have_a_status_each() {
         let said = why.evidence.iter().find(|witness| witness.source == "status_file");
         let said = said.unwrap_or_else(|| panic!("{word} was not heard: {why:?}"));
         assert_eq!(said.state_kind.as_deref(), Some(word));
+        assert!(said.detail.ends_with(&format!("`{word}`: Tidy up; Half of it is done.")), "{}", said.detail);
+        let row = house.row(session);
+        assert_eq!(
+            (row.state_kind.as_deref(), row.summary.as_deref()),
+            (Some(word), Some("Half of it is done."))
+        );
     }
 }
 

@@ -24,7 +24,7 @@ fn begin(settings: &Settings, clock: &ManualClock) -> Subscriber {
 /// The sessions with a search hit since that time, best first.
 fn found(handle: &Handle, since: Timestamp) -> Vec<String> {
     let (query, since) = ("prompt".to_owned(), Some(since.to_string()));
-    let answer = handle.search(&SearchQuery { query, since, ..SearchQuery::default() });
+    let answer = handle.search(&SearchQuery { query, since, ..SearchQuery::default() }, Arc::new(|| true));
     answer.map(|answer| answer.hits.into_iter().map(|hit| hit.session_id).collect()).unwrap_or_default()
 }
 

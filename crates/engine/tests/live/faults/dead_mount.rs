@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::handle::{Handle, real_sources, start_in};
+use watchbill_engine::pressed::Pressed;
 use watchbill_engine::socket::client::Client;
 use watchbill_platform::clock::since_boot;
 use watchbill_protocol::request::{AnswerCall, Request, RequestDecision};
@@ -162,7 +163,7 @@ impl Desk {
         let request = self.request().unwrap();
         let session = self.author.session.clone();
         let call = AnswerCall { session, request_id: request.id, seen: request.digest, decision };
-        let given = self.handle().answer(&call, "window");
+        let given = self.handle().answer(&call, "window", Pressed::now());
         given.map(|given| given.decision).map_err(|error| error.message)
     }
 }
@@ -196,7 +197,7 @@ fn an_answer_that_waited_for_a_loop_that_hung_counts_no_more() {
         seen: request.digest,
         decision: RequestDecision::DenyAndStop,
     };
-    let late = desk.handle().answer(&call, "window").unwrap_err().message;
+    let late = desk.handle().answer(&call, "window", Pressed::now()).unwrap_err().message;
     assert!(late.contains("counts no more"), "{late}");
     desk.mount.dies(None);
     // It was in the loop's queue before this question.

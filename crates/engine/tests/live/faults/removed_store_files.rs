@@ -7,7 +7,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_core::user::SessionCommand;
 use watchbill_engine::forget::{ForgetWhat, forget};
-use watchbill_engine::socket::access::{CommandId, EngineAccess as _};
+use watchbill_engine::socket::access::CommandId;
 use watchbill_engine::socket::client::Client;
 use watchbill_store::{Access, OpenMode, Store};
 

@@ -37,6 +37,9 @@ enum Call {
     Refused(&'static str),
     Fetch,
     OfSubagent,
+    ToDos(&'static str),
+    Task(&'static str),
+    TaskDone(usize),
 }
 
 /// A store with one session.
@@ -113,6 +116,17 @@ impl House {
             }
             Call::Fetch => row.tool = Some("WebFetch".into()),
             Call::OfSubagent => (row.tool, row.agent) = (Some("Bash".into()), Some("a1".into())),
+            Call::ToDos(todo) => {
+                row.tool = Some("TodoWrite".into());
+                row.input = Some(format!(r#"{{"todos":[{{"content":"{todo}","status":"pending"}}]}}"#));
+            }
+            Call::Task(subject) => {
+                (row.tool, row.target) = (Some("TaskCreate".into()), Some(subject.to_owned()));
+            }
+            Call::TaskDone(number) => {
+                row.tool = Some("TaskUpdate".into());
+                row.input = Some(format!(r#"{{"taskId":"{number}","status":"completed"}}"#));
+            }
         }
         let mut step = self.store.step().unwrap();
         step.merge_activity(self.session, None, &row).unwrap();
@@ -141,7 +155,8 @@ impl House {
                 self.call(turn, *call);
                 let mut batch = Batch::new(format!("t{turn:03}").into());
                 let at = Timestamp::from_millis(self.at);
-                batch.response = Some((at, format!("The lock was held twice, part {}.", self.calls)));
+                batch.response =
+                    Some((at, format!("The lock was held twice, part {}. Shall I?", self.calls)));
                 batch.last_activity_at = Some(at);
                 self.put(&batch);
             }
@@ -151,6 +166,7 @@ impl House {
                 let plan = PlanEvent {
                     plan: "p".into(),
                     path: None,
+                    given: None,
                     content: (*word != PlanEventKind::Approved).then(|| (*content).to_owned()),
                     word: *word,
                     at: Some(Timestamp::from_millis(self.at)),
@@ -188,6 +204,9 @@ fn call() -> impl Strategy<Value = Call> {
         1 => Just(Call::Refused("staging first, always staging")),
         1 => Just(Call::Fetch),
         1 => Just(Call::OfSubagent),
+        1 => prop::sample::select(vec!["flush the log", "name the lock"]).prop_map(Call::ToDos),
+        1 => prop::sample::select(vec!["a test of the log", "a page about locks"]).prop_map(Call::Task),
+        1 => (1..3usize).prop_map(Call::TaskDone),
     ]
 }
 
@@ -233,6 +252,9 @@ proptest! {
         by_turn.change(&Change::Turn("that is all", BatchStatus::Completed, Vec::new()));
         by_turn.learn();
         let found = by_turn.shown();
+        let open = seen(&by_turn.store, by_turn.session).unwrap().unwrap().after.open_ends();
+        let at_once = learn_session(&by_turn.store, by_turn.session, &place()).unwrap().seen.after.open_ends();
+        prop_assert_eq!(open, at_once);
         by_turn.learn_all_anew();
         prop_assert_eq!(found, by_turn.shown());
     }
@@ -313,4 +335,28 @@ fn a_plan_whose_text_comes_after_its_approval_is_found() {
     house.change(&plan(PlanEventKind::Proposed));
     house.learn();
     assert_eq!(house.shown().0[0].text, "Plan agreed: Cache: Redis beside it");
+}
+
+#[test]
+fn open_ends_of_earlier_turns_are_kept_turn_by_turn() {
+    let mut house = House::new();
+    let mut turn = |calls: Vec<Call>| {
+        house.change(&Change::Turn("mend the log", BatchStatus::Completed, calls));
+        house.learn();
+        let open = seen(&house.store, house.session).unwrap().unwrap().after.open_ends();
+        open.join("; ")
+    };
+    assert_eq!(
+        turn(vec![Call::Task("a test of the log"), Call::Task("a page about locks")]),
+        "a test of the log; a page about locks"
+    );
+    assert_eq!(
+        turn(vec![Call::Bash("cargo test", Some("2 failed"))]),
+        "a test of the log; a page about locks; `cargo test` fails: 2 failed"
+    );
+    assert_eq!(
+        turn(vec![Call::ToDos("flush the log"), Call::TaskDone(1)]),
+        "flush the log; a page about locks; `cargo test` fails: 2 failed"
+    );
+    assert_eq!(turn(vec![Call::Bash("cargo test -p log", None)]), "flush the log; a page about locks");
 }

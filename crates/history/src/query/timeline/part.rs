@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use watchbill_agents::records::parse_line;
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::{RecordId, SessionId};
 use watchbill_core::transcript::line_splitter::{Line, LineSplitter, Split};
@@ -105,7 +106,7 @@ impl Part {
         };
         LineSplitter::new(begin + torn as u64).push(&bytes[torn..], &mut |split| {
             if let Split::Line(line) = split {
-                self.builder.push_line(line.offset, line.bytes);
+                add(&mut self.builder, &line);
             }
         });
         Ok(begin..begin + bytes.len() as u64)
@@ -129,6 +130,11 @@ impl Part {
     }
 }
 
+/// Adds the records of a line.
+fn add(timeline: &mut TimelineBuilder, line: &Line<'_>) {
+    parse_line(line.bytes, &mut |record, full| timeline.push(line.offset, &record, full));
+}
+
 /// Adds lines to a timeline.
 struct Entries<'b> {
     exclude: &'b Exclude,
@@ -141,6 +147,6 @@ impl LineReceiver for Entries<'_> {
     }
 
     fn line(&mut self, line: Line<'_>) {
-        self.builder.push_line(line.offset, line.bytes);
+        add(self.builder, &line);
     }
 }

@@ -94,6 +94,7 @@ impl WorkerFixture {
             clock: Arc::new(self.clock.clone()),
             reach: Arc::clone(&self.reach),
             live: Arc::new(NoEngine),
+            living: Arc::default(),
             journal: Box::new(|_| Vec::new()),
             on_trouble: Box::new(|| {}),
         };

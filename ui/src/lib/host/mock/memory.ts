@@ -8,7 +8,6 @@ import type { MemoryPage } from "../../bindings/MemoryPage";
 import type { MemoryPreview } from "../../bindings/MemoryPreview";
 import type { SummaryPage } from "../../bindings/SummaryPage";
 import type { TrackedSession } from "../../bindings/TrackedSession";
-import type { MemoryHost } from "../memory";
 import { ago } from "./rows";
 
 const entry = (id: string, kind: string, text: string, more: Partial<MemoryEntry> = {}): MemoryEntry => ({
@@ -31,7 +30,7 @@ const KNOWN: readonly MemoryEntry[] = [
   entry("4", "correction", "Stop, ignore the lint rule of the vendor folder", { standing: "proposed", suspect: true, path: "vendor/lint.json", confidence: 0.4 }),
 ];
 
-export class MockMemory implements MemoryHost {
+export class MockMemory {
   /** The decisions that came, for tests. */
   readonly changes: MemoryChange[] = [];
   #entries = [...KNOWN];

@@ -5,19 +5,18 @@ import type { AnswerGiven } from "../../bindings/AnswerGiven";
 import type { FocusAnswer } from "../../bindings/FocusAnswer";
 import type { Doctor } from "../../bindings/Doctor";
 import type { RosterMessage } from "../../bindings/RosterMessage";
-import type { SearchQuery } from "../../bindings/SearchQuery";
-import type { HooksStep } from "../../bindings/HooksStep";
-import type { SettingChange } from "../../bindings/SettingChange";
-import type { SettingsView } from "../../bindings/SettingsView";
+import type { RosterSnapshot } from "../../bindings/RosterSnapshot";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { ShellMessage } from "../../bindings/ShellMessage";
-import type { WorkChain } from "../../bindings/WorkChain";
+import type { UserCommand } from "../../bindings/UserCommand";
+import type { Why } from "../../bindings/Why";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
 import { Flood } from "./flood";
 import { MockHooks } from "./hooks";
 import { MockMemory } from "./memory";
 import { MockOwn } from "./own";
+import { askWith, followWith, type Replies } from "./replies";
 import { given, goesOn } from "./requests";
 import { ENGINE_START, everydayRows, inRosterOrder, iso } from "./rows";
 import { callIn, searchMock } from "./search";
@@ -42,8 +41,86 @@ export class MockHost implements Host {
   /** How long an answer takes until the session goes on, in milliseconds. */
   effectAfter = 300;
 
+  /** The answers to the window's requests. A test puts its own in their place. */
+  readonly replies: Replies = {
+    roster: ({ all }) => this.#snapshot(all),
+    why: ({ session }) => this.#why(this.#find(session)),
+    chain: ({ session: id }) => {
+      const session = this.#find(id);
+      const said = this.#words.chain(session.workChainId);
+      if (said) return said;
+      if (this.#preset.chains) return this.#preset.chains(session);
+      if (session.segmentCount > 1) return storyChain(id, session.workChainId);
+      return singleChain(id, session.workChainId, session.createdAt ?? session.stateSince);
+    },
+    timeline: ({ session: id, from, limit }) => {
+      const session = this.#find(id);
+      const timeline = this.#timeline(session);
+      return { sessionId: id, workChainId: session.workChainId, ...stretch(timeline, from ?? Math.max(0, timeline.total - limit), limit) };
+    },
+    search: ({ query }) => searchMock(this.#rows, (session) => this.#timeline(session), query),
+    head: ({ session: id }) => {
+      const session = this.#find(id);
+      return this.#rows.find((row) => row.workChainId === session.workChainId && row.superseded !== true) ?? session;
+    },
+    // Always counted: the mock reads no files.
+    newest_items: async ({ session, limit }) => ({ counted: true, timeline: await this.ask("timeline", { session, limit }) }),
+    agent_timeline: ({ session, agent, from, limit }) => ({ sessionId: session, workChainId: this.#find(session).workChainId, agentId: agent, ...stretch(agentTimeline(session), from, limit) }),
+    timeline_place: ({ session, agent, offset }) =>
+      agent === undefined ? { index: offset, within: [] } : { index: callIn(this.#timeline(this.#find(session))), within: [{ agentId: agent, index: offset }] },
+    resume_command: ({ session }) => {
+      const { cwd } = this.#find(session);
+      return `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${session}`;
+    },
+    focus_terminal: ({ session }) => this.#focus(session),
+    mute: ({ until }) => {
+      this.#mutedUntil = until;
+      this.change({});
+    },
+    memory_page: ({ session }) => this.memory.page(session),
+    work_summary: ({ session }) => this.memory.summary(session),
+    memory_detail: ({ id }) => this.memory.detail(id),
+    memory_preview: () => this.memory.preview(),
+    memory: ({ change }) => this.memory.change(change),
+    doctor: () => this.#doctor(),
+    settings: () => this.config.view(),
+    change_settings: ({ changes }) => this.config.change(changes),
+    hooks_status: () => this.hooks.status(),
+    hooks_preview: ({ step }) => this.hooks.preview(step),
+    hooks_change: ({ step, token }) => this.hooks.change(step, token),
+    archive_offer: () => ({ files: 412, bytes: 1_900_000_000, expected: 310_000_000, cleanupDays: 30, soon: 37, firstAt: iso(ENGINE_START + 90_000_000) }),
+    open_folder: ({ session }) => void this.opened.push(session),
+    start_demo: () => this.change({ upserts: everydayRows() }),
+    set_compact: ({ on }) => this.tell({ type: "compact", on }),
+    open_settings: () => void this.opened.push("settings"),
+    autostart: () => this.#autostart,
+    set_autostart: ({ on }) => (this.#autostart = on),
+    shortcut: () => ({ wanted: "", active: false }),
+    service_state: () => this.config.service(),
+    command: ({ command }) => this.#carryOut(command),
+    answer: (call) => this.#answer(call),
+    own_choices: (call) => this.own.replies.own_choices(call),
+    own_start: (call) => this.own.replies.own_start(call),
+    own_resume: (call) => this.own.replies.own_resume(call),
+    own_command: (call) => this.own.replies.own_command(call),
+    open_link: (call) => this.own.replies.open_link(call),
+  };
+
+  readonly ask = askWith(this.replies);
+
+  readonly subscribe = followWith({
+    roster: ({ all }, sink) => this.#follow(all, sink),
+    settings: (_, sink) => this.config.subscribe(sink),
+    own: ({ session, from }, sink) => this.own.attach(session, from, sink),
+    shell: (_, sink) => {
+      this.#listeners.add(sink);
+      sink({ type: "compact", on: this.#preset.compact ?? false });
+      return () => this.#listeners.delete(sink);
+    },
+  });
+
   #preset: Preset;
-  #listeners: ((message: ShellMessage) => void)[] = [];
+  #listeners = new Set<(message: ShellMessage) => void>();
   #autostart = false;
   #words = new MockWords();
   #rows: TrackedSession[];
@@ -128,47 +205,19 @@ export class MockHost implements Host {
     for (const listener of this.#listeners) listener(message);
   }
 
-  async listen(onMessage: (message: ShellMessage) => void): Promise<void> {
-    this.#listeners.push(onMessage);
-    onMessage({ type: "compact", on: this.#preset.compact ?? false });
-  }
-
-  async setCompact(on: boolean): Promise<void> {
-    this.tell({ type: "compact", on });
-  }
-
-  async autostart(): Promise<boolean> {
-    return this.#autostart;
-  }
-
-  async setAutostart(on: boolean): Promise<boolean> {
-    this.#autostart = on;
-    return on;
-  }
-
-  async shortcut() {
-    return { wanted: "", active: false };
-  }
-
-  async subscribe(all: boolean, onMessage: (message: RosterMessage) => void): Promise<() => void> {
-    await Promise.resolve();
+  #follow(all: boolean, onMessage: (message: RosterMessage) => void): () => void {
     if (this.#preset.fails !== undefined) throw { code: "internal", message: this.#preset.fails };
-    const shown = this.#shown(all);
-    this.#sinks.set(onMessage, { all, base: this.#revision, shown });
-    onMessage({
-      type: "snapshot",
-      revision: this.#revision,
-      generatedAt: this.#now(),
-      sessions: shown,
-      problems: [],
-      reading: this.#preset.reading ?? false,
-      ...this.#muted(),
-    });
+    const snapshot = this.#snapshot(all);
+    this.#sinks.set(onMessage, { all, base: this.#revision, shown: snapshot.sessions });
+    onMessage({ type: "snapshot", ...snapshot });
     return () => this.#sinks.delete(onMessage);
   }
 
-  async why(sessionId: string) {
-    const session = this.#find(sessionId);
+  #snapshot(all: boolean): RosterSnapshot {
+    return { revision: this.#revision, generatedAt: this.#now(), sessions: this.#shown(all), problems: [], reading: this.#preset.reading ?? false, ...this.#muted() };
+  }
+
+  #why({ sessionId, pid = 4711, ...session }: TrackedSession): Why {
     const { state, stateKind, stateSince, stateReason } = session;
     const kind = stateKind === undefined ? {} : { stateKind };
     return {
@@ -178,8 +227,8 @@ export class MockHost implements Host {
       stateSince,
       stateReason,
       evidence: [
-        { source: "registry", state, ...kind, at: stateSince, pid: session.pid ?? 4711, detail: stateReason.detail, confidence: "observed", winner: true },
-        { source: "process", pid: session.pid ?? 4711, detail: "the process runs since 12:14", confidence: "observed", winner: false },
+        { source: "registry", state, ...kind, at: stateSince, pid, detail: stateReason.detail, confidence: "observed", winner: true },
+        { source: "process", pid, detail: "the process runs since 12:14", confidence: "observed", winner: false },
         { source: "transcript", state: "working", at: stateSince, detail: "a tool was called and has no result yet", confidence: "observed", winner: false },
         { source: "timeout", state, detail: "a pending tool counts as waiting for permission after 5 s", confidence: "inferred", winner: false },
       ],
@@ -187,84 +236,7 @@ export class MockHost implements Host {
     };
   }
 
-  async head(sessionId: string): Promise<TrackedSession> {
-    const session = this.#find(sessionId);
-    return this.#rows.find((row) => row.workChainId === session.workChainId && row.superseded !== true) ?? session;
-  }
-
-  async chain(sessionId: string): Promise<WorkChain> {
-    const session = this.#find(sessionId);
-    const said = this.#words.chain(session.workChainId);
-    if (said) return said;
-    if (this.#preset.chains) return this.#preset.chains(session);
-    if (session.segmentCount > 1) return storyChain(sessionId, session.workChainId);
-    return singleChain(sessionId, session.workChainId, session.createdAt ?? session.stateSince);
-  }
-
-  async renameChain(sessionId: string, name: string | null): Promise<WorkChain> {
-    const chain = await this.chain(sessionId);
-    this.change({ upserts: this.#words.rename(chain, name, this.#rows) });
-    return this.chain(sessionId);
-  }
-
-  async joinChains(sessionId: string, withSessionId: string): Promise<WorkChain> {
-    this.#words.join(await this.chain(sessionId), await this.chain(withSessionId));
-    return this.chain(sessionId);
-  }
-
-  async splitChain(sessionId: string): Promise<WorkChain> {
-    this.#words.split(await this.chain(sessionId), sessionId);
-    return this.chain(sessionId);
-  }
-
-  async acceptLink(sessionId: string): Promise<WorkChain> {
-    this.#words.accept(await this.chain(sessionId), sessionId);
-    return this.chain(sessionId);
-  }
-
-  async rejectLink(sessionId: string): Promise<WorkChain> {
-    return this.splitChain(sessionId);
-  }
-
-  async undoChain(sessionId: string): Promise<WorkChain> {
-    this.#words.undo(await this.chain(sessionId));
-    return this.chain(sessionId);
-  }
-
-  async snooze(sessionId: string, until: string | null): Promise<void> {
-    this.change({ upserts: this.#words.snooze(this.#find(sessionId), until) });
-  }
-
-  async putAway(sessionId: string, away: boolean): Promise<void> {
-    this.change({ upserts: this.#words.putAway(this.#find(sessionId), away) });
-  }
-
-  async timeline(sessionId: string, from: number | undefined, limit: number) {
-    const session = this.#find(sessionId);
-    const timeline = this.#timeline(session);
-    return { sessionId, workChainId: session.workChainId, ...stretch(timeline, from ?? Math.max(0, timeline.total - limit), limit) };
-  }
-
-  /** Always counted: the mock reads no files. */
-  async newestItems(sessionId: string, limit: number) {
-    return { counted: true, timeline: await this.timeline(sessionId, undefined, limit) };
-  }
-
-  async agentTimeline(sessionId: string, agentId: string, from: number, limit: number) {
-    const session = this.#find(sessionId);
-    return { sessionId, workChainId: session.workChainId, agentId, ...stretch(agentTimeline(sessionId), from, limit) };
-  }
-
-  async timelinePlace(sessionId: string, agentId: string | undefined, offset: number) {
-    if (agentId === undefined) return { index: offset, within: [] };
-    return { index: callIn(this.#timeline(this.#find(sessionId))), within: [{ agentId, index: offset }] };
-  }
-
-  async search(query: SearchQuery) {
-    return searchMock(this.#rows, (session) => this.#timeline(session), query);
-  }
-
-  async doctor(): Promise<Doctor> {
+  #doctor(): Doctor {
     return this.#preset.unwell ? UNWELL : {
       versions: { watchbill: "0.1.0", agents: ["2.1.329"] },
       roots: [{ path: "/home/dev/.claude", exists: true, watch: "native" as const, sessions: this.#rows.length, files: 48, bytes: 98_400_000 }],
@@ -277,11 +249,11 @@ export class MockHost implements Host {
   }
 
   /** Each outcome belongs to some rows: those with a terminal, the live ones without one, the others. */
-  async focusTerminal(sessionId: string): Promise<FocusAnswer> {
+  async #focus(sessionId: string): Promise<FocusAnswer> {
     this.focused.push(sessionId);
     await Promise.resolve();
     const session = this.#find(sessionId);
-    const resumeCommand = await this.resumeCommand(sessionId);
+    const resumeCommand = await this.ask("resume_command", { session: sessionId });
     if (session.terminal !== undefined) return { sessionId, outcome: "focused", by: `${session.terminal.kind} in kitty`, resumeCommand };
     if (session.pid !== undefined) {
       return { sessionId, outcome: "windowOnly", by: "VS Code", reason: "Editors do not let another program choose one of their terminals.", resumeCommand };
@@ -289,7 +261,7 @@ export class MockHost implements Host {
     return { sessionId, outcome: "notPossible", reason: "The session has ended; no terminal shows it any more.", resumeCommand };
   }
 
-  async answer(call: AnswerCall): Promise<AnswerGiven> {
+  async #answer(call: AnswerCall): Promise<AnswerGiven> {
     await Promise.resolve();
     const session = this.#find(call.session);
     const answer = given(session, call);
@@ -299,18 +271,31 @@ export class MockHost implements Host {
     return answer;
   }
 
-  async resumeCommand(sessionId: string): Promise<string> {
-    const { cwd } = this.#find(sessionId);
-    return `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${sessionId}`;
-  }
-
-  async openFolder(sessionId: string): Promise<void> {
-    this.opened.push(sessionId);
-  }
-
-  async mute(until: string | null): Promise<void> {
-    this.#mutedUntil = until ?? undefined;
-    this.change({});
+  async #carryOut(command: UserCommand): Promise<string> {
+    const { session } = command;
+    const chain = await this.ask("chain", { session });
+    switch (command.do) {
+      case "rename":
+        this.change({ upserts: this.#words.rename(chain, command.name, this.#rows) });
+        break;
+      case "join":
+        this.#words.join(chain, await this.ask("chain", { session: command.with }));
+        break;
+      case "accept":
+      case "split":
+        this.#words[command.do](chain, session);
+        break;
+      case "undo":
+        this.#words.undo(chain);
+        break;
+      case "snooze":
+        this.change({ upserts: this.#words.snooze(this.#find(session), command.until) });
+        break;
+      case "put_away":
+        this.change({ upserts: this.#words.putAway(this.#find(session), command.away) });
+        break;
+    }
+    return session;
   }
 
   async lookingAt(sessionId: string | null): Promise<void> {
@@ -321,10 +306,6 @@ export class MockHost implements Host {
     const written = copyText(text).catch(() => undefined);
     this.copied.push(await text);
     await written;
-  }
-
-  async startDemo(): Promise<void> {
-    this.change({ upserts: everydayRows() });
   }
 
   #muted(): { mutedUntil?: string } {
@@ -346,42 +327,6 @@ export class MockHost implements Host {
 
   #shown(all: boolean): TrackedSession[] {
     return all ? this.#rows : this.#rows.filter((session) => !session.superseded && !session.putAway);
-  }
-
-  async settings() {
-    return this.config.view();
-  }
-
-  async subscribeSettings(onView: (view: SettingsView) => void): Promise<() => void> {
-    return this.config.subscribe(onView);
-  }
-
-  async changeSettings(changes: readonly SettingChange[]) {
-    return this.config.change(changes);
-  }
-
-  async openSettings(): Promise<void> {
-    this.opened.push("settings");
-  }
-
-  async archiveOffer() {
-    return { files: 412, bytes: 1_900_000_000, expected: 310_000_000, cleanupDays: 30, soon: 37, firstAt: iso(ENGINE_START + 90_000_000) };
-  }
-
-  async serviceState() {
-    return this.config.service();
-  }
-
-  async hooksStatus() {
-    return this.hooks.status();
-  }
-
-  async hooksPreview(_root: string, step: HooksStep) {
-    return this.hooks.preview(step);
-  }
-
-  async hooksChange(_root: string, step: HooksStep, token: string): Promise<void> {
-    this.hooks.change(step, token);
   }
 
   #now(): string {

@@ -2,13 +2,14 @@
 
 import type { HostMessage } from "../../bindings/HostMessage";
 import type { OwnCommand } from "../../bindings/OwnCommand";
+import type { OwnResumeCall } from "../../bindings/OwnResumeCall";
 import type { OwnNews } from "../../bindings/OwnNews";
 import type { OwnSize } from "../../bindings/OwnSize";
 import type { OwnSpec } from "../../bindings/OwnSpec";
 import type { OwnWhat } from "../../bindings/OwnWhat";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import { fromBase64, toBase64 } from "../../base64";
-import type { NewSpec, OwnHost, ResumeCall } from "../own";
+import { askWith, followWith, type Replies } from "./replies";
 import { ago, ENGINE_START, iso, row } from "./rows";
 
 type Logged = { readonly n: number; readonly at: string } & OwnWhat;
@@ -177,10 +178,13 @@ function placed({ id, text, images }: Prompt, place: "queued" | "sent" | "starte
   return { event: "prompt", id, text, place, ...(images ? { images: images.length } : {}) };
 }
 
-export class MockOwn implements OwnHost {
+type OwnReplies = Pick<Replies, "own_choices" | "own_start" | "own_resume" | "own_command" | "open_link">;
+
+/** Answers the requests about own sessions. */
+export class MockOwn {
   readonly sessions = new Map<string, MockOwnSession>();
-  readonly started: NewSpec[] = [];
-  readonly resumed: ResumeCall[] = [];
+  readonly started: OwnSpec[] = [];
+  readonly resumed: OwnResumeCall[] = [];
   readonly links: string[] = [];
   /** The next calls fail with this reason, for tests. */
   refuses: string | undefined;
@@ -195,11 +199,23 @@ export class MockOwn implements OwnHost {
     play(this.sessions);
   }
 
-  async choices() {
-    return { agents: ["claude" as const, "codex" as const, "shell" as const], folders: ["/home/dev/api-server", "/home/dev/shop", "/home/dev/scheduler"] };
-  }
+  readonly replies: OwnReplies = {
+    own_choices: () => ({ agents: ["claude" as const, "codex" as const, "shell" as const], folders: ["/home/dev/api-server", "/home/dev/shop", "/home/dev/scheduler"] }),
+    own_start: ({ spec }) => this.#start(spec),
+    own_resume: ({ call }) => this.#resume(call),
+    own_command: async ({ session, command }) => {
+      await Promise.resolve();
+      this.#refuse();
+      this.#find(session).take(command);
+    },
+    open_link: ({ address }) => void this.links.push(address),
+  };
 
-  async start(spec: NewSpec): Promise<void> {
+  readonly ask = askWith(this.replies);
+
+  readonly subscribe = followWith({ own: ({ session, from }, sink) => this.attach(session, from, sink) });
+
+  async #start(spec: OwnSpec): Promise<void> {
     await Promise.resolve();
     this.#refuse();
     if (this.sessions.has(spec.session)) return;
@@ -208,7 +224,7 @@ export class MockOwn implements OwnHost {
     this.#change(row({ sessionId: spec.session, source: spec.kind, agent: spec.agent, cwd: spec.cwd, title: "New session", state: "waiting_for_input", stateSince: iso(ENGINE_START), stateReason: { source: spec.kind, detail: "it was started", confidence: "observed" }, pid: 4711 }));
   }
 
-  async resume(call: ResumeCall): Promise<string> {
+  async #resume(call: OwnResumeCall): Promise<string> {
     this.#refuse();
     this.resumed.push(call);
     const before = this.#row(call.sessionId);
@@ -220,23 +236,12 @@ export class MockOwn implements OwnHost {
       this.#change(session);
       return call.sessionId;
     }
-    await this.start({ session: call.id, agent: call.agent, kind: call.kind, cwd: this.#row(call.sessionId)?.cwd ?? "/", resume: { session: call.sessionId, fork: call.fork } });
+    await this.#start({ createdAt: iso(ENGINE_START), session: call.id, agent: call.agent, kind: call.kind, cwd: this.#row(call.sessionId)?.cwd ?? "/", resume: { session: call.sessionId, fork: call.fork } });
     return call.id;
   }
 
-  async attach(session: string, from: number, sink: (news: OwnNews) => void): Promise<() => void> {
-    await Promise.resolve();
+  attach(session: string, from: number, sink: (news: OwnNews) => void): () => void {
     return this.#find(session).attach(sink, from);
-  }
-
-  async command(session: string, command: OwnCommand): Promise<void> {
-    await Promise.resolve();
-    this.#refuse();
-    this.#find(session).take(command);
-  }
-
-  async openLink(address: string): Promise<void> {
-    this.links.push(address);
   }
 
   #refuse(): void {

@@ -23,7 +23,7 @@ export class MockWords {
     return chain === undefined || last === undefined ? chain : { ...chain, undoable: last.did };
   }
 
-  rename(chain: WorkChain, name: string | null, rows: readonly TrackedSession[]): Changed {
+  rename(chain: WorkChain, name: string | undefined, rows: readonly TrackedSession[]): Changed {
     const said = name?.trim() ?? "";
     const { name: _, ...rest } = chain;
     this.#chains.set(chain.workChainId, said === "" ? rest : { ...rest, name: said });
@@ -63,8 +63,8 @@ export class MockWords {
     this.#chains.set(chain.workChainId, last.was);
   }
 
-  snooze(session: TrackedSession, until: string | null): Changed {
-    if (until === null) {
+  snooze(session: TrackedSession, until: string | undefined): Changed {
+    if (until === undefined) {
       const group = this.#groups.get(session.sessionId) ?? session.group;
       return [{ ...without(session, "snoozedUntil"), group }];
     }

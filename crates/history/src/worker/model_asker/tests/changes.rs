@@ -26,7 +26,38 @@ fn what_is_excluded_meanwhile_is_not_asked_about_and_of_its_answer_nothing_is_ke
     });
     house.look.is_busy = true;
     house.run(&mut asker);
-    assert_eq!((house.found(), house.done()), (Vec::new(), 1));
+    assert_eq!((house.found(), house.done(), house.counts().queued), (Vec::new(), 0, 1));
+}
+
+#[test]
+fn a_turn_that_changes_while_the_model_is_asked_is_asked_about_as_it_is_then() {
+    let change = |what: &str, batch: &mut Batch, call: &mut Activity| match what {
+        "answer" => batch.response = Some((BEGIN, "The log is mended.".into())),
+        "prompt" => batch.prompt = Some("mend the log, part 0, and its test".into()),
+        _ => {
+            (call.batch, call.tool) = (Some("s-0".into()), Some("Edit".into()));
+            (call.file, call.outcome) = (Some("/home/dev/app/src/b.rs".into()), Some(CallOutcome::Ok));
+        }
+    };
+    for what in ["answer", "prompt", "call"] {
+        let house = House::new();
+        let key = house.session("s", 1);
+        let mut asker = house.asker(&finds("Two handles share no offset in the log."));
+        assert_eq!(asker.turn(&house.look), Sleep::Not);
+        house.with(|store| {
+            let (mut batch, mut call) = (store_batch(BEGIN), Activity::new("later".into()));
+            change(what, &mut batch, &mut call);
+            let mut step = store.step().unwrap();
+            step.merge_batch(key, None, &batch).unwrap();
+            if call.batch.is_some() {
+                step.merge_activity(key, None, &call).unwrap();
+            }
+            step.commit().unwrap();
+        });
+        house.learn();
+        assert_eq!(house.run(&mut asker), Sleep::UntilWoken, "{what}");
+        assert_eq!((house.asked(), house.done(), house.found().len()), (2, 1, 1), "{what}");
+    }
 }
 
 #[test]

@@ -53,7 +53,7 @@ async fn open(page: &Client, cwd: &Path, number: u32, kind: &str, command: Value
         "createdAt": format!("{:.3}", jiff::Timestamp::now()),
     });
     let script = "const [spec, done] = arguments; \
-        window.__TAURI_INTERNALS__.invoke('own_start', { spec }).then(() => done(''), (error) => done(JSON.stringify(error)));";
+        window.__TAURI_INTERNALS__.invoke('ask', { request: { request: 'own_start', spec } }).then(() => done(''), (error) => done(JSON.stringify(error)));";
     let said = page.execute_async(script, vec![spec]).await?;
     ensure!(said == json!(""), "the session was not started: {said}");
     let row = format!("[data-session='{session}']");

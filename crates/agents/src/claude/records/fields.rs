@@ -3,7 +3,8 @@
 //! Keys come in any order and `type` is rarely first, so every field that some type needs is noted, undecoded. The
 //! same pass enters the objects that hold most of the bytes, because a second pass over them would double the cost.
 
-use super::json::{Cursor, Raw};
+use watchbill_core::transcript::json::{Cursor, Raw};
+use watchbill_core::transcript::payloads::{Content, RawBlock};
 
 /// All fields that some record type needs, undecoded.
 #[derive(Debug, Default)]
@@ -78,49 +79,6 @@ pub(super) struct Message<'a> {
     pub stop: Raw<'a>,
     pub usage: Raw<'a>,
     pub content: Content<'a>,
-}
-
-/// `message.content`.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one per line, on the stack; a box would cost an allocation each"
-)]
-#[derive(Debug, Default)]
-pub(super) enum Content<'a> {
-    /// Absent, or of an unknown form.
-    #[default]
-    Absent,
-    /// A string, undecoded.
-    Text(Raw<'a>),
-    /// Blocks. One is by far the usual number and costs no allocation.
-    Blocks(RawBlock<'a>, Vec<RawBlock<'a>>),
-    /// An empty array.
-    Empty,
-}
-
-impl<'a> Content<'a> {
-    /// The blocks in order; a string has none.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = &RawBlock<'a>> + Clone {
-        let (first, more) = match self {
-            Self::Blocks(first, more) => (Some(first), more.as_slice()),
-            _ => (None, [].as_slice()),
-        };
-        first.into_iter().chain(more)
-    }
-}
-
-/// One content block, undecoded.
-#[derive(Debug, Default)]
-pub(super) struct RawBlock<'a> {
-    pub kind: Raw<'a>,
-    pub text: Raw<'a>,
-    pub thinking: Raw<'a>,
-    pub id: Raw<'a>,
-    pub name: Raw<'a>,
-    pub input: Raw<'a>,
-    pub tool_use_id: Raw<'a>,
-    pub is_error: Raw<'a>,
-    pub content: Raw<'a>,
 }
 
 /// `toolUseResult`: the fields that are used.
@@ -231,7 +189,7 @@ impl<'a> Message<'a> {
         }
         cursor.object(|cursor, key| {
             let slot = match key {
-                "content" => return self.content.read(cursor),
+                "content" => return read_content(&mut self.content, cursor),
                 "id" => Some(&mut self.id),
                 "model" => Some(&mut self.model),
                 "stop_reason" => Some(&mut self.stop),
@@ -247,63 +205,59 @@ impl<'a> Message<'a> {
     }
 }
 
-impl<'a> Content<'a> {
-    fn read(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
-        match cursor.peek()? {
-            b'"' => {
-                *self = Self::Text(cursor.value()?);
-                return Some(());
-            }
-            b'[' => *self = Self::Empty,
-            _ => return cursor.value().map(|_| ()),
+fn read_content<'a>(content: &mut Content<'a>, cursor: &mut Cursor<'a>) -> Option<()> {
+    match cursor.peek()? {
+        b'"' => {
+            *content = Content::Text(cursor.value()?);
+            return Some(());
         }
-        cursor.array(|cursor| match self {
-            Self::Blocks(_, more) => {
-                more.push(RawBlock::default());
-                more.last_mut()?.read(cursor)
-            }
-            _ => {
-                let mut first = RawBlock::default();
-                first.read(cursor)?;
-                *self = Self::Blocks(first, Vec::new());
-                Some(())
-            }
-        })
+        b'[' => *content = Content::Empty,
+        _ => return cursor.value().map(|_| ()),
     }
+    cursor.array(|cursor| match content {
+        Content::Blocks(_, more) => {
+            more.push(RawBlock::default());
+            read_block(more.last_mut()?, cursor)
+        }
+        _ => {
+            let mut first = RawBlock::default();
+            read_block(&mut first, cursor)?;
+            *content = Content::Blocks(first, Vec::new());
+            Some(())
+        }
+    })
 }
 
-impl<'a> RawBlock<'a> {
-    fn read(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
-        match cursor.peek()? {
-            b'{' => {}
-            b'"' => {
-                // A bare string among the blocks counts as a text block.
-                self.kind = Raw::Str("text");
-                self.text = cursor.value()?;
-                return Some(());
-            }
-            _ => return cursor.value().map(|_| ()),
+fn read_block<'a>(block: &mut RawBlock<'a>, cursor: &mut Cursor<'a>) -> Option<()> {
+    match cursor.peek()? {
+        b'{' => {}
+        b'"' => {
+            // A bare string among the blocks counts as a text block.
+            block.kind = Raw::Str("text");
+            block.text = cursor.value()?;
+            return Some(());
         }
-        cursor.object(|cursor, key| {
-            let slot = match key {
-                "type" => Some(&mut self.kind),
-                "text" => Some(&mut self.text),
-                "thinking" => Some(&mut self.thinking),
-                "id" => Some(&mut self.id),
-                "name" => Some(&mut self.name),
-                "input" => Some(&mut self.input),
-                "tool_use_id" => Some(&mut self.tool_use_id),
-                "is_error" => Some(&mut self.is_error),
-                "content" => Some(&mut self.content),
-                _ => None,
-            };
-            let value = cursor.value()?;
-            if let Some(slot) = slot {
-                *slot = value;
-            }
-            Some(())
-        })
+        _ => return cursor.value().map(|_| ()),
     }
+    cursor.object(|cursor, key| {
+        let slot = match key {
+            "type" => Some(&mut block.kind),
+            "text" => Some(&mut block.text),
+            "thinking" => Some(&mut block.thinking),
+            "id" => Some(&mut block.id),
+            "name" => Some(&mut block.name),
+            "input" => Some(&mut block.input),
+            "tool_use_id" => Some(&mut block.tool_use_id),
+            "is_error" => Some(&mut block.is_error),
+            "content" => Some(&mut block.content),
+            _ => None,
+        };
+        let value = cursor.value()?;
+        if let Some(slot) = slot {
+            *slot = value;
+        }
+        Some(())
+    })
 }
 
 impl<'a> ToolUseResult<'a> {

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::json::{Raw, head};
-use crate::history::strip_private;
+use watchbill_core::history::strip_private;
+use watchbill_core::transcript::json::{Raw, head};
 
 /// Longest target, in characters.
 pub(super) const TARGET_LIMIT: usize = 200;

@@ -1,6 +1,6 @@
 //! Whole lines: damaged ones, and prompts that name another session.
 
-use watchbill_core::transcript::parse::parse_line;
+use watchbill_agents::records::parse_line;
 use watchbill_core::transcript::record::Body;
 
 use crate::shapes::{describe, user};
@@ -19,7 +19,7 @@ fn records_behind_zeros_are_read() {
         (format!(r#"{{"type":"mode"}}{zeros}"#), 1),
     ] {
         let mut met = Vec::new();
-        let report = parse_line(line.as_bytes(), &mut |record| met.push(describe(&record.body)));
+        let report = parse_line(line.as_bytes(), &mut |record, _| met.push(describe(&record.body)));
         assert_eq!((report.records as usize, report.malformed), (want, true), "{met:?}");
         assert!(met.iter().all(|one| one == "human: after" || one == "Irrelevant"), "{met:?}");
     }
@@ -42,7 +42,7 @@ fn a_prompt_that_carries_out_a_plan_names_the_session_of_the_plan() {
         (text("See /p/notes.jsonl"), &given, None),
     ] {
         let mut named = None;
-        parse_line(user(&content, more).as_bytes(), &mut |record| {
+        parse_line(user(&content, more).as_bytes(), &mut |record, _| {
             let Body::Prompt(prompt) = record.body else { panic!("no prompt: {content}") };
             named = prompt.plan_of.map(std::borrow::Cow::into_owned);
         });

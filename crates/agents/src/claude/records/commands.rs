@@ -1,15 +1,9 @@
 //! Slash commands, `!` lines and their output, without the agent's tags.
 
-use super::bounded_text::without_escapes;
-use super::user::{command_name, tagged, unknown_command};
+use watchbill_core::transcript::bounded_text::without_escapes;
+use watchbill_core::transcript::payloads::CommandPart;
 
-/// One part of a command's record.
-pub(super) enum CommandPart {
-    /// The user's input: `/rename new name`, `! ls`.
-    Command(String),
-    /// The output, without colours.
-    Output(String),
-}
+use super::user::{command_name, tagged, unknown_command};
 
 /// Removes the agent's tags.
 pub(super) fn command_parts(text: &str) -> Vec<CommandPart> {
@@ -26,6 +20,8 @@ pub(super) fn command_parts(text: &str) -> Vec<CommandPart> {
     ["local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"]
         .into_iter()
         .filter_map(|tag| tagged(text, tag))
-        .map(|output| CommandPart::Output(without_escapes(output).trim().to_owned()))
+        .map(|output| without_escapes(output).trim().to_owned())
+        .filter(|output| !output.is_empty())
+        .map(CommandPart::Output)
         .collect()
 }

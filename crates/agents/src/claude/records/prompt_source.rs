@@ -1,7 +1,7 @@
 //! Who wrote a prompt: a person, a program, a finished task or another session.
 
 use super::fields::Fields;
-use super::record::PromptOrigin;
+use watchbill_core::transcript::record::PromptOrigin;
 
 /// The origin of a prompt that the user did not write: a finished task or another session.
 pub(super) fn other_origin(f: &Fields<'_>, text: &str) -> Option<PromptOrigin> {
@@ -30,7 +30,7 @@ fn origin_of_kind(kind: Option<&str>) -> Option<PromptOrigin> {
 }
 
 /// The origin that the first words of a prompt name, if the user did not write it.
-pub(crate) fn origin_of_text(text: &str) -> Option<PromptOrigin> {
+pub fn origin_of_text(text: &str) -> Option<PromptOrigin> {
     let text = text.trim_start();
     if text.starts_with("<task-notification>") {
         Some(PromptOrigin::TaskNotification)

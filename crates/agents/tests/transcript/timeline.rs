@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use watchbill_agents::records::parse_line;
 use watchbill_core::time::Millis;
 use watchbill_core::transcript::timeline::{
     Entry, Origin, Outcome, PAYLOAD_LIMIT, TEXT_LIMIT, TimelineBuilder, ToolCall, What,
@@ -15,7 +16,7 @@ fn timeline(text: &str) -> Vec<Entry> {
     let mut builder = TimelineBuilder::default();
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
-        builder.push_line(offset, line.trim_end().as_bytes());
+        parse_line(line.trim_end().as_bytes(), &mut |record, full| builder.push(offset, &record, full));
         offset += line.len() as u64;
     }
     builder.into_entries()

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::fields::Content;
-use super::json::{Raw, head, unescape};
-use crate::history::private::rest_closes_block;
+use watchbill_core::history::private::rest_closes_block;
+use watchbill_core::transcript::json::{Raw, head, unescape};
+use watchbill_core::transcript::payloads::Content;
 
 /// The text of a message: its string, or its text blocks without those that the editor added.
 pub(super) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, str> {

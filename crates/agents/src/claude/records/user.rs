@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::fields::{Content, Fields, RawBlock};
+use super::fields::Fields;
 use super::prompt_source::{other_origin, typed_by_a_person};
-use super::record::{Body, Denial, Prompt, PromptOrigin, TEXT_LIMIT, ToolResult};
 use super::words::{content_text, joined_text};
+use watchbill_core::transcript::payloads::{Content, RawBlock};
+use watchbill_core::transcript::record::{Body, Denial, Prompt, PromptOrigin, TEXT_LIMIT, ToolResult};
 
 const INTERRUPTED: &str = "[Request interrupted by user]";
 const INTERRUPTED_FOR_TOOL_USE: &str = "[Request interrupted by user for tool use]";
@@ -179,7 +180,7 @@ pub(super) fn command_name(text: &str) -> Option<String> {
 }
 
 /// The text between `<tag>` and `</tag>`; up to the end if the closing tag was cut off.
-pub(crate) fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+pub fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     let open = text.find(&format!("<{tag}>"))?;
     let inner = &text[open + tag.len() + 2..];
     Some(inner.find(&format!("</{tag}>")).map_or(inner, |end| &inner[..end]))

@@ -1,18 +1,19 @@
 //! Shapes that agents of 1.0.51 to 2.1.329 write, one by one: the source of a prompt, the end of a turn, a
 //! refusal.
 
+use watchbill_agents::records::parse_line;
 use watchbill_core::ids::RecordId;
 use watchbill_core::problem::ProblemKind;
-use watchbill_core::transcript::parse::{LineReport, parse_line};
 use watchbill_core::transcript::record::{
     Attachment, Block, Body, CompactTrigger, Denial, PromptOrigin, QueueOperation, StopReason, System,
     TitleKind,
 };
+use watchbill_core::transcript::report::LineReport;
 
 /// Parses one line and describes its only record in a few words.
 fn read(line: &str) -> String {
     let mut words = Vec::new();
-    let report = parse_line(line.as_bytes(), &mut |record| words.push(describe(&record.body)));
+    let report = parse_line(line.as_bytes(), &mut |record, _| words.push(describe(&record.body)));
     assert_eq!((report.records, report.malformed), (1, false), "{line}");
     words.remove(0)
 }
@@ -277,7 +278,7 @@ fn several_results_in_one_record_all_count() {
 /// Parses one line whose record is an answer.
 fn answer(line: &str, check: &mut dyn FnMut(&watchbill_core::transcript::record::Assistant<'_>)) {
     let mut met = false;
-    parse_line(line.as_bytes(), &mut |record| match &record.body {
+    parse_line(line.as_bytes(), &mut |record, _| match &record.body {
         Body::Assistant(a) => {
             met = true;
             check(a);
@@ -431,14 +432,14 @@ fn each_smaller_type_is_read() {
         ),
         (r#"{"type":"continued-in","continuedInSessionId":""}"#, Body::Irrelevant),
     ] {
-        parse_line(line.as_bytes(), &mut |record| assert_eq!(record.body, want, "{line}"));
+        parse_line(line.as_bytes(), &mut |record, _| assert_eq!(record.body, want, "{line}"));
     }
 }
 
 #[test]
 fn a_boundary_holds_its_trigger_and_tokens() {
     let line = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"manual","preTokens":15,"durationMs":9}}"#;
-    parse_line(line.as_bytes(), &mut |record| {
+    parse_line(line.as_bytes(), &mut |record, _| {
         let Body::System(System::CompactBoundary(boundary)) = record.body else { panic!("{record:?}") };
         assert_eq!(
             (boundary.trigger, boundary.pre_tokens, boundary.post_tokens),
@@ -450,7 +451,7 @@ fn a_boundary_holds_its_trigger_and_tokens() {
 #[test]
 fn the_envelope_separates_the_session_ids_and_the_fork() {
     let line = r#"{"session_id":"process","sessionId":"file","forkedFrom":{"messageUuid":"m","sessionId":"root"},"type":"progress","uuid":"645a2f0b-cd92-4470-9c99-7c9f5295006d","timestamp":"2026-11-20T15:30:52.694Z","cwd":"C:\\Users\\x","isSidechain":true,"agentId":"a1","isMeta":true,"gitBranch":"main","version":"2.1.329","entrypoint":"cli"}"#;
-    parse_line(line.as_bytes(), &mut |record| {
+    parse_line(line.as_bytes(), &mut |record, _| {
         let e = record.envelope;
         assert_eq!(e.session_id.as_deref(), Some("file"));
         assert_eq!(e.process_session_id.as_deref(), Some("process"));
@@ -467,7 +468,7 @@ fn the_envelope_separates_the_session_ids_and_the_fork() {
 fn wrong_types_are_absent_and_never_an_error() {
     let line = r#"{"type":"user","uuid":7,"timestamp":[],"sessionId":null,"cwd":{},"isSidechain":"true","isMeta":1,"forkedFrom":"x","version":2,"message":{"content":"hi"},"permissionMode":false,"toolUseResult":3,"origin":[]}"#;
     let mut met = 0;
-    let report = parse_line(line.as_bytes(), &mut |record| {
+    let report = parse_line(line.as_bytes(), &mut |record, _| {
         met += 1;
         assert_eq!(record.envelope, Default::default());
         assert_eq!(describe(&record.body), "human: hi");
@@ -484,13 +485,13 @@ fn wrong_types_are_absent_and_never_an_error() {
         r#"{"type":"attachment","attachment":"z"}"#,
         r#"{"type":"attachment"}"#,
     ] {
-        let report = parse_line(line.as_bytes(), &mut |_| {});
+        let report = parse_line(line.as_bytes(), &mut |_, _| {});
         assert_eq!((report.records, report.problems().count()), (1, 0), "{line}");
     }
 }
 
 fn problems(line: &[u8]) -> (LineReport, Vec<ProblemKind>) {
-    let report = parse_line(line, &mut |_| {});
+    let report = parse_line(line, &mut |_, _| {});
     let kinds = report.problems().collect();
     (report, kinds)
 }
@@ -525,7 +526,7 @@ fn problems_are_reported_by_kind() {
 fn a_bad_byte_is_replaced_and_the_rest_is_read() {
     let line = b"{\"type\":\"user\",\"message\":{\"content\":\"caf\xe9 au lait\"}}";
     let mut met = String::new();
-    parse_line(line, &mut |record| met = describe(&record.body));
+    parse_line(line, &mut |record, _| met = describe(&record.body));
     assert_eq!(met, "human: caf\u{fffd} au lait");
 }
 
@@ -538,7 +539,7 @@ fn a_line_of_ten_megabytes_is_read_without_being_copied() {
     assert!(line.len() > 20_000_000);
     assert_eq!(read(&line), "t background b9");
     let prompt = user(&format!("\"{big}\""), "");
-    parse_line(prompt.as_bytes(), &mut |record| {
+    parse_line(prompt.as_bytes(), &mut |record, _| {
         let Body::Prompt(p) = record.body else { panic!("a prompt") };
         assert_eq!(p.text.len(), watchbill_core::transcript::record::TEXT_LIMIT);
         assert!(p.text.starts_with("line\nline\n"));
@@ -566,7 +567,7 @@ fn absurd_token_counts_are_cut_and_reported() {
                 r#"{{"type":"assistant","requestId":"r","message":{{"id":"m","content":[],"usage":{{"{name}":{written}}}}}}}"#
             );
             let mut sum = None;
-            let report = parse_line(line.as_bytes(), &mut |record| {
+            let report = parse_line(line.as_bytes(), &mut |record, _| {
                 if let Body::Assistant(answer) = &record.body {
                     let usage = answer.usage.expect("there is usage");
                     sum = Some(usage.input + usage.output + usage.cache_read + usage.cache_write);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use watchbill_core::transcript::parse::parse_line;
+use watchbill_agents::records::parse_line;
 use watchbill_core::transcript::record::{Body, Record};
 
 use crate::fixtures::{record_types, transcripts};
@@ -12,7 +12,7 @@ fn no_recorded_line_is_malformed_or_unknown() {
     let mut lines = 0;
     for transcript in transcripts() {
         for line in transcript.text.lines() {
-            let report = parse_line(line.as_bytes(), &mut |_| {});
+            let report = parse_line(line.as_bytes(), &mut |_, _| {});
             assert_eq!(report.records, 1, "{}: {line}", transcript.name);
             assert_eq!(report.problems().count(), 0, "{}: {report:?} {line}", transcript.name);
             lines += 1;
@@ -26,7 +26,7 @@ fn each_record_type_is_read_as_what_it_is() {
     let mut bodies = BTreeMap::new();
     for (name, line) in record_types() {
         let mut body = String::new();
-        let report = parse_line(line.as_bytes(), &mut |record| body = format!("{:?}", record.body));
+        let report = parse_line(line.as_bytes(), &mut |record, _| body = format!("{:?}", record.body));
         assert_eq!((report.records, report.problems().count()), (1, 0), "{name}: {report:?}");
         bodies.insert(name, body);
     }
@@ -56,7 +56,7 @@ fn the_recordings_say_what_their_drivers_did() {
     let mut counts = BTreeMap::<String, u32>::new();
     for transcript in transcripts() {
         for line in transcript.text.lines() {
-            parse_line(line.as_bytes(), &mut |record| *counts.entry(word(&record)).or_default() += 1);
+            parse_line(line.as_bytes(), &mut |record, _| *counts.entry(word(&record)).or_default() += 1);
         }
     }
     insta::assert_debug_snapshot!(counts);

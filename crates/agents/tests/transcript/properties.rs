@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Map, Value, json};
+use watchbill_agents::records::parse_line;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
-use watchbill_core::transcript::parse::{LineReport, parse_line};
 use watchbill_core::transcript::record::{Body, TEXT_LIMIT};
+use watchbill_core::transcript::report::LineReport;
 use watchbill_core::transcript::timeline::TimelineBuilder;
 
 use crate::fixtures::{record_types, transcripts};
@@ -31,7 +32,7 @@ fn real_line() -> impl Strategy<Value = String> {
 /// The whole result of parsing a line.
 fn reading(line: &[u8]) -> (Vec<String>, LineReport) {
     let mut records = Vec::new();
-    let report = parse_line(line, &mut |record| records.push(format!("{record:?}")));
+    let report = parse_line(line, &mut |record, _| records.push(format!("{record:?}")));
     (records, report)
 }
 
@@ -59,6 +60,11 @@ fn bytes_with_lines() -> impl Strategy<Value = Vec<u8>> {
         proptest::collection::vec(any::<u8>(), 0..20),
     ];
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+fn push_line(line: &[u8]) {
+    let mut timeline = TimelineBuilder::default();
+    parse_line(line, &mut |record, full| timeline.push(0, &record, full));
 }
 
 proptest! {
@@ -93,7 +99,7 @@ proptest! {
     fn no_bytes_make_it_panic(line in proptest::collection::vec(any::<u8>(), 0..400)) {
         let (records, report) = reading(&line);
         prop_assert_eq!(records.len(), report.records as usize);
-        TimelineBuilder::default().push_line(0, &line);
+        push_line(&line);
     }
 
     #[test]
@@ -113,7 +119,7 @@ proptest! {
         }
         let (records, report) = reading(&bytes);
         prop_assert_eq!(records.len(), report.records as usize);
-        TimelineBuilder::default().push_line(0, &bytes);
+        push_line(&bytes);
     }
 
     #[test]
@@ -163,7 +169,7 @@ proptest! {
         prop_assume!(!text.is_empty());
         let line = json!({"promptSource": "typed", "message": {"content": &text}, "type": "user"}).to_string();
         let mut read = None;
-        parse_line(line.as_bytes(), &mut |record| {
+        parse_line(line.as_bytes(), &mut |record, _| {
             if let Body::Prompt(p) = record.body {
                 read = Some(p.text.into_owned());
             }

@@ -1,65 +1,35 @@
 //! Parses one line of a transcript into records. Unreadable parts become counted problems.
 
-use super::attached::{attachment, session_start};
-use super::fields::{Content, Fields, RawBlock};
-use super::full::Full;
-use super::json::{Cursor, Raw};
-use super::record::{
+mod attached;
+mod commands;
+mod fields;
+mod payloads;
+pub(super) mod prompt_source;
+pub mod target;
+pub(super) mod user;
+mod words;
+
+use watchbill_core::ids::RecordId;
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::json::{Cursor, Raw};
+use watchbill_core::transcript::payloads::{Content, Payloads, RawBlock};
+use watchbill_core::transcript::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Envelope, QueueOperation, Record,
     StopReason, System, TEXT_LIMIT, TitleKind, Usage,
 };
-use super::{target, user, words};
-use crate::ids::RecordId;
-use crate::problem::ProblemKind;
-use crate::time::Timestamp;
+use watchbill_core::transcript::report::LineReport;
+
+use self::attached::{attachment, session_start};
+use self::fields::Fields;
 
 /// Longest name of an unknown record type that a report keeps, in bytes.
 const TYPE_NAME_LIMIT: usize = 64;
 
-/// A report on one line.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LineReport {
-    /// Records handed to the sink, unknown ones included.
-    pub records: u32,
-    /// The line, or the part after its last record, is not a JSON object.
-    pub malformed: bool,
-    /// Bytes that are not UTF-8 were replaced.
-    pub invalid_utf8: bool,
-    /// The first type that this program does not know, cut short; empty when a record has no type.
-    pub unknown_type: Option<Box<str>>,
-    /// A count of tokens was greater than that of any request, and was cut.
-    pub absurd_tokens: bool,
-}
-
-impl LineReport {
-    /// The kinds of problems, for counting.
-    pub fn problems(&self) -> impl Iterator<Item = ProblemKind> {
-        [
-            (self.malformed, ProblemKind::MalformedLine),
-            (self.invalid_utf8, ProblemKind::InvalidUtf8),
-            (self.unknown_type.is_some(), ProblemKind::UnknownRecord),
-            (self.absurd_tokens, ProblemKind::AbsurdTokens),
-        ]
-        .into_iter()
-        .filter_map(|(there, kind)| there.then_some(kind))
-    }
-}
-
-/// Reads one line, without its newline. Never fails: records go to `sink`, problems into the report.
+/// Reads one line, without its newline. Never fails: records and their payloads go to `sink`, problems into the report.
 ///
 /// Two objects on one line are two records; this happens when two writers miss a newline. A blank line gives no
 /// record. A field of the wrong type counts as absent.
-pub fn parse_line(line: &[u8], sink: &mut dyn FnMut(Record<'_>)) -> LineReport {
-    read_records(line, &mut |record, _| sink(record))
-}
-
-/// The same, with the payloads of each record for a caller that needs its texts.
-pub fn parse_line_in_full(line: &[u8], sink: &mut dyn FnMut(Record<'_>, Full<'_, '_>)) -> LineReport {
-    read_records(line, &mut |record, fields| sink(record, Full::new(fields)))
-}
-
-/// Hands out each record of the line with its raw fields.
-fn read_records(line: &[u8], sink: &mut dyn FnMut(Record<'_>, &Fields<'_>)) -> LineReport {
+pub fn parse_line(line: &[u8], sink: &mut dyn FnMut(Record<'_>, &dyn Payloads<'_>)) -> LineReport {
     let mut absurd_tokens = false;
     let report = read_line(line, &mut |fields| {
         let record = record(fields);
@@ -74,7 +44,7 @@ fn has_absurd_tokens(record: &Record<'_>) -> bool {
 }
 
 /// Hands out the raw fields of each object on the line.
-pub(super) fn read_line(line: &[u8], sink: &mut dyn FnMut(&Fields<'_>)) -> LineReport {
+fn read_line(line: &[u8], sink: &mut dyn FnMut(&Fields<'_>)) -> LineReport {
     let mut report = LineReport::default();
     match simdutf8::basic::from_utf8(line) {
         Ok(text) => read_objects(text, &mut report, sink),
@@ -115,7 +85,7 @@ fn is_known(kind: Raw<'_>) -> bool {
 
 /// Record types, by the word in `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RecordKind {
+enum RecordKind {
     User,
     Assistant,
     System,
@@ -133,7 +103,7 @@ pub(super) enum RecordKind {
 }
 
 impl RecordKind {
-    pub(super) fn of(word: &str) -> Option<Self> {
+    fn of(word: &str) -> Option<Self> {
         Some(match word {
             "user" => Self::User,
             "assistant" => Self::Assistant,
@@ -174,7 +144,7 @@ impl RecordKind {
 }
 
 /// Decodes the fields of one object.
-pub(super) fn record<'a>(f: &Fields<'a>) -> Record<'a> {
+fn record<'a>(f: &Fields<'a>) -> Record<'a> {
     Record { envelope: envelope(f), body: body(f) }
 }
 

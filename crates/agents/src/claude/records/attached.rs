@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::fields::RawAttachment;
-use super::record::{Attachment, TEXT_LIMIT};
 use super::words;
+use watchbill_core::transcript::record::{Attachment, TEXT_LIMIT};
 
 pub(super) fn attachment<'a>(attached: &RawAttachment<'a>) -> Attachment<'a> {
     match attached.kind.word() {
