@@ -20,11 +20,6 @@ impl<K> Default for Deadlines<K> {
 }
 
 impl<K: Ord + Hash + Clone> Deadlines<K> {
-    /// An empty set.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Sets the deadline of `key`, or removes it.
     pub fn set(&mut self, key: K, at: Option<Timestamp>) {
         if let Some(before) = self.by_key.remove(&key) {
@@ -51,15 +46,5 @@ impl<K: Ord + Hash + Clone> Deadlines<K> {
             }
         }
         due
-    }
-
-    /// How many keys have a deadline.
-    pub fn len(&self) -> usize {
-        self.by_key.len()
-    }
-
-    /// Whether no key has a deadline.
-    pub fn is_empty(&self) -> bool {
-        self.by_key.is_empty()
     }
 }

@@ -9,6 +9,18 @@
 
 #![forbid(unsafe_code)]
 
+/// Gives enums the words that `strum` derives: the name of the variant, in small letters.
+macro_rules! as_str {
+    ($($name:ident),+) => {
+        $(impl $name {
+            /// The word in JSON, in texts and in the store.
+            pub fn as_str(self) -> &'static str {
+                self.into()
+            }
+        })+
+    };
+}
+
 pub mod attention;
 pub mod byte_block;
 pub mod chain;

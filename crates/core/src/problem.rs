@@ -17,8 +17,13 @@ pub struct Problem {
     pub detail: Arc<str>,
 }
 
+as_str!(ProblemKind);
+
 /// Kinds of problems.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum ProblemKind {
     /// A complete line is not JSON, or not an object.
     MalformedLine,
@@ -29,6 +34,7 @@ pub enum ProblemKind {
     /// A record type that we do not know.
     UnknownRecord,
     /// A copy of a transcript, which a sync tool or a person has made beside it.
+    #[strum(serialize = "copy_of_a_transcript")]
     TranscriptCopy,
     /// No permission.
     PermissionDenied,
@@ -73,34 +79,5 @@ impl ProblemKind {
     /// purpose.
     pub const fn loses_something(self) -> bool {
         !matches!(self, Self::Missing | Self::TranscriptCopy)
-    }
-
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::MalformedLine => "malformed_line",
-            Self::HugeLine => "huge_line",
-            Self::InvalidUtf8 => "invalid_utf8",
-            Self::UnknownRecord => "unknown_record",
-            Self::TranscriptCopy => "copy_of_a_transcript",
-            Self::PermissionDenied => "permission_denied",
-            Self::Missing => "missing",
-            Self::NotAFile => "not_a_file",
-            Self::SymlinkLoop => "symlink_loop",
-            Self::MalformedRegistry => "malformed_registry",
-            Self::MalformedMarker => "malformed_marker",
-            Self::MalformedStatusFile => "malformed_status_file",
-            Self::MalformedHook => "malformed_hook",
-            Self::LostHooks => "lost_hooks",
-            Self::WatchLimit => "watch_limit",
-            Self::NoEvents => "no_events",
-            Self::Overflow => "overflow",
-            Self::ClockWentBack => "clock_went_back",
-            Self::TwoProcesses => "two_processes",
-            Self::Io => "io",
-            Self::Store => "store",
-            Self::Configuration => "configuration",
-            Self::AbsurdTokens => "absurd_tokens",
-        }
     }
 }

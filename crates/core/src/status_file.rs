@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use crate::ids::SessionId;
 use crate::session::facts::{first_line, one_line};
 use crate::session::state::{State, StateKind};
 use crate::time::{Millis, Timestamp};
@@ -80,13 +79,6 @@ pub enum StatusFileError {
     /// There is no `status`.
     #[error("the status file has no `status`")]
     NoStatus,
-}
-
-/// The session in a file name `status.<sessionId>.md`.
-pub fn session_of(file_name: &str) -> Option<SessionId> {
-    let id = file_name.strip_prefix("status.")?.strip_suffix(".md")?;
-    let is_id = !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-    is_id.then(|| SessionId::new(id))
 }
 
 /// Reads one status file. Invalid UTF-8 is replaced.

@@ -11,6 +11,7 @@
 
 pub mod client;
 pub mod context;
+pub mod fold;
 pub mod folder;
 #[cfg(target_os = "linux")]
 pub mod host;
@@ -22,3 +23,4 @@ pub mod socket;
 pub mod start;
 pub mod summary;
 pub mod transcript;
+mod turn;

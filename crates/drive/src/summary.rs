@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::{fs, io};
 
+use crate::fold::OwnFold;
 use serde::{Deserialize, Serialize};
-use watchbill_core::own::{OwnFact, OwnFold};
 use watchbill_core::session::snapshot::{from_bytes, to_bytes};
 use watchbill_core::time::Timestamp;
 use watchbill_platform::files::read_ordinary;
@@ -48,7 +48,7 @@ impl OwnSummary {
         if let OwnWhat::Init { session, .. } | OwnWhat::Moved { session } = what {
             self.sessions.insert(session.clone());
         }
-        self.fold.take(at, OwnFact::from(what));
+        self.fold.take(at, what);
     }
 
     /// The summary of a session whose host has ended. If the file does not hold it, the log is read and the file written: the

@@ -24,9 +24,12 @@ use watchbill_protocol::model::{ModelAddress, ModelJob, ModelResult};
 #[allow(clippy::print_stderr, reason = "the program reports wrong use on standard error")]
 fn main() -> ExitCode {
     let began = Instant::now();
-    let mut args = std::env::args_os().skip(1);
-    if args.next().is_some_and(|word| word == group::EXEC) {
-        return group::exec(args);
+    #[cfg(target_os = "linux")]
+    {
+        let mut args = std::env::args_os().skip(1);
+        if args.next().is_some_and(|word| word == group::EXEC) {
+            return group::exec(args);
+        }
     }
     let mut line = String::new();
     let mut input = BufReader::new(std::io::stdin().take(MOST));
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
     let Ok(text) = serde_json::to_string(&result) else { return ExitCode::FAILURE };
     let mut output = std::io::stdout().lock();
     let written = writeln!(output, "{text}").and_then(|()| output.flush());
+    #[cfg(target_os = "linux")]
     if let ModelAddress::Agent { .. } = job.to {
         // The agent may have left helpers.
         group::end();

@@ -70,7 +70,7 @@ impl From<AttentionEvent> for Alert {
             },
             AttentionEvent::Cleared { session, need, since, at: _ } => Self::Cleared {
                 session_id: session.to_string(),
-                need: need.word().to_owned(),
+                need: need.as_str().to_owned(),
                 since: since.to_string(),
             },
             AttentionEvent::Counted(counts) => Self::from(&counts),
@@ -80,7 +80,7 @@ impl From<AttentionEvent> for Alert {
 
 impl From<&Counts> for Alert {
     fn from(counts: &Counts) -> Self {
-        let counted = Need::ALL.into_iter().map(|need| (need.word().to_owned(), counts.of(need)));
+        let counted = Need::ALL.into_iter().map(|need| (need.as_str().to_owned(), counts.of(need)));
         Self::Counted { needs: counted.filter(|(_, count)| *count > 0).collect() }
     }
 }
@@ -89,7 +89,7 @@ impl From<&attention::Episode> for Episode {
     fn from(episode: &attention::Episode) -> Self {
         Self {
             session_id: episode.session.to_string(),
-            need: episode.need.word().to_owned(),
+            need: episode.need.as_str().to_owned(),
             since: episode.since.to_string(),
             name: episode.name.to_string(),
             wants: episode.wants.to_string(),

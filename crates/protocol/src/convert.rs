@@ -43,19 +43,19 @@ impl From<&Row> for TrackedSession {
         let own = row.own.as_deref();
         Self {
             session_id: row.session_id.to_string(),
-            source: own.map_or("watcher", |own| own.way.word()).into(),
-            own: own.map(|own| own.way.word().into()),
+            source: own.map_or("watcher", |own| own.way.as_str()).into(),
+            own: own.map(|own| own.way.as_str().into()),
             own_id: own.map(|own| own.id.to_string()),
             started_by_agent: own.and_then(|own| own.by_agent.then_some(true)),
             agent: own.map_or(row.agent.as_str(), |own| &*own.agent).into(),
             status: coarse(row.state).into(),
-            state: row.state.word().into(),
+            state: row.state.as_str().into(),
             group: core_roster::group_of(row).into(),
-            state_kind: row.state_kind.map(|kind| kind.word().into()),
+            state_kind: row.state_kind.map(|kind| kind.as_str().into()),
             state_since: row.state_since.to_string(),
             state_reason: StateReason::from(&row.state_reason),
             error: row.error().map(str::to_owned),
-            needs: row.needs.map(|need| need.word().into()),
+            needs: row.needs.map(|need| need.as_str().into()),
             request: row.request.as_ref().map(Request::from),
             snoozed_until: row.snoozed_until.map(|at| at.to_string()),
             put_away: row.put_away.then_some(true),
@@ -141,9 +141,9 @@ impl From<&TerminalContext> for Terminal {
 impl From<&row::Reason> for StateReason {
     fn from(reason: &row::Reason) -> Self {
         Self {
-            source: reason.source.word().into(),
+            source: reason.source.as_str().into(),
             detail: reason.detail.to_string(),
-            confidence: reason.confidence.word().into(),
+            confidence: reason.confidence.as_str().into(),
         }
     }
 }
@@ -174,7 +174,7 @@ impl From<&problem::Problem> for Problem {
     fn from(problem: &problem::Problem) -> Self {
         Self {
             path: problem.path.to_string(),
-            kind: problem.kind.word().into(),
+            kind: problem.kind.as_str().into(),
             count: problem.count,
             detail: problem.detail.to_string(),
         }
@@ -260,8 +260,8 @@ impl Why {
     pub fn new(session: &SessionId, verdict: &evidence::Verdict) -> Self {
         Self {
             session_id: session.to_string(),
-            state: verdict.state.word().into(),
-            state_kind: verdict.kind.map(|kind| kind.word().into()),
+            state: verdict.state.as_str().into(),
+            state_kind: verdict.kind.map(|kind| kind.as_str().into()),
             state_since: verdict.since.to_string(),
             state_reason: StateReason::from(&verdict.reason),
             evidence: verdict.witnesses.iter().map(Witness::from).collect(),
@@ -273,13 +273,13 @@ impl Why {
 impl From<&evidence::Witness> for Witness {
     fn from(witness: &evidence::Witness) -> Self {
         Self {
-            source: witness.source.word().into(),
-            state: witness.state.map(|state| state.word().into()),
-            state_kind: witness.kind.map(|kind| kind.word().into()),
+            source: witness.source.as_str().into(),
+            state: witness.state.map(|state| state.as_str().into()),
+            state_kind: witness.kind.map(|kind| kind.as_str().into()),
             at: witness.at.map(|at| at.to_string()),
             pid: witness.pid,
             detail: witness.detail.to_string(),
-            confidence: witness.confidence.word().into(),
+            confidence: witness.confidence.as_str().into(),
             winner: witness.winner,
         }
     }
@@ -290,8 +290,8 @@ impl From<&link::Link> for Link {
         Self {
             from: link.from.to_string(),
             to: link.to.to_string(),
-            reason: link.reason.word().into(),
-            confidence: link.confidence.word().into(),
+            reason: link.reason.as_str().into(),
+            confidence: link.confidence.as_str().into(),
         }
     }
 }

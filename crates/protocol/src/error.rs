@@ -41,24 +41,6 @@ pub enum ErrorCode {
     Internal,
 }
 
-impl ErrorCode {
-    /// The word in JSON.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::NotFound => "not_found",
-            Self::Ambiguous => "ambiguous",
-            Self::Invalid => "invalid",
-            Self::NotReady => "not_ready",
-            Self::Unreadable => "unreadable",
-            Self::Conflict => "conflict",
-            Self::OtherBranch => "other_branch",
-            Self::Unsupported => "unsupported",
-            Self::Refused => "refused",
-            Self::Internal => "internal",
-        }
-    }
-}
-
 impl ApiError {
     /// An error with a message for the user.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {

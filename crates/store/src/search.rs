@@ -113,14 +113,6 @@ pub type StillWanted = Arc<dyn Fn() -> bool + Send + Sync>;
 const OPERATIONS: i32 = 1_000;
 
 impl Store {
-    /// Searches the stored texts.
-    ///
-    /// # Errors
-    /// When the database cannot be read. No typed text is an error.
-    pub fn search(&self, query: &Query) -> Result<SearchResult, StoreError> {
-        self.search_at_once(query)
-    }
-
     /// The same, as long as it is wanted.
     ///
     /// # Errors
@@ -133,12 +125,16 @@ impl Store {
         };
         let set = self.sql.progress_handler(OPERATIONS, Some(is_over));
         set.map_err(|error| self.map_error(&error))?;
-        let found = self.search_at_once(query);
+        let found = self.search(query);
         let unset = self.sql.progress_handler(0, None::<fn() -> bool>);
         unset.map_err(|error| self.map_error(&error)).and(found)
     }
 
-    fn search_at_once(&self, query: &Query) -> Result<SearchResult, StoreError> {
+    /// Searches the stored texts.
+    ///
+    /// # Errors
+    /// When the database cannot be read. No typed text is an error.
+    pub fn search(&self, query: &Query) -> Result<SearchResult, StoreError> {
         let terms = Terms::parse(&query.text, query.typing);
         // One read transaction: a writer may remove a text between finding it and showing it.
         let _moment = self.sql.unchecked_transaction().map_err(|e| self.map_error(&e))?;
@@ -207,7 +203,7 @@ fn candidates(
         filtered.push_str(tags);
     };
     if let Some(role) = query.role {
-        filter(&tags::role_tag(role.word()));
+        filter(&tags::role_tag(role.as_str()));
     }
     if let Some(tool) = &query.tool {
         filter(&tags::tool_tag(tool));
@@ -344,11 +340,11 @@ impl Ranking {
 
 /// Users look for conversation rather than for the output of tools.
 fn weight_of(role: &str) -> f64 {
-    match Role::of(role) {
-        Some(Role::Title) => 2.0,
-        Some(Role::Prompt) => 1.6,
-        Some(Role::Answer | Role::Summary) => 1.3,
-        Some(Role::ToolResult | Role::Notice) => 0.7,
+    match role.parse() {
+        Ok(Role::Title) => 2.0,
+        Ok(Role::Prompt) => 1.6,
+        Ok(Role::Answer | Role::Summary) => 1.3,
+        Ok(Role::ToolResult | Role::Notice) => 0.7,
         _ => 1.0,
     }
 }

@@ -207,7 +207,7 @@ impl<'a> WriteTransaction<'a> {
         }
         let lag = self.unindexed.get_or_insert(Lag { first: id, bytes: 0 });
         lag.bytes += row.text.len();
-        self.cached_texts.take(id, row.text, session, row.role.word(), row.tool);
+        self.cached_texts.take(id, row.text, session, row.role.as_str(), row.tool);
         if lag.bytes > BULK_BATCH_BYTES { self.index_all() } else { Ok(()) }
     }
 

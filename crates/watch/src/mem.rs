@@ -190,11 +190,6 @@ impl MemFs {
         state.send(Hint::Everything);
     }
 
-    /// Number of held hints.
-    pub fn pending(&self) -> usize {
-        self.lock().pending.len()
-    }
-
     fn change(&self, path: &Path, edit: impl FnOnce(&mut Body)) {
         self.lock().change(path, edit);
     }

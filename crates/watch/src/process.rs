@@ -3,7 +3,7 @@
 //! A killed client leaves its registry file with its last state, and the system gives its process id to another
 //! process. So three things must agree: the id, the start time, and the domain in which the id is valid.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use watchbill_core::evidence::registry::Liveness;
@@ -93,11 +93,6 @@ impl Processes for SystemProcesses {
     }
 }
 
-/// Whether the process of a registry file runs. [`SystemProcesses`] does the same and keeps the domain.
-pub fn probe(instance: &Instance, pid_domain: Option<&str>) -> Liveness {
-    SystemProcesses::new().probe(instance, pid_domain)
-}
-
 /// The `pidDomain` that an agent on this machine writes, for registry files that imitate the agent's.
 pub fn pid_domain() -> Option<String> {
     let own = PidDomain::own();
@@ -174,7 +169,6 @@ fn probe_here(instance: &Instance) -> Liveness {
 pub struct FakeProcesses {
     known: Arc<Mutex<HashMap<Instance, Liveness>>>,
     children: Arc<Mutex<HashMap<u32, Vec<Child>>>>,
-    orphans: Arc<Mutex<HashSet<u32>>>,
 }
 
 impl FakeProcesses {
@@ -191,11 +185,6 @@ impl FakeProcesses {
     /// Sets the children of `pid`, newest first.
     pub fn set_children(&self, pid: u32, children: Vec<Child>) {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).insert(pid, children);
-    }
-
-    /// From now on the parent of `pid` is gone.
-    pub fn orphan(&self, pid: u32) {
-        self.orphans.lock().unwrap_or_else(PoisonError::into_inner).insert(pid);
     }
 }
 
@@ -217,9 +206,8 @@ impl Processes for FakeProcesses {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned()
     }
 
-    fn parent(&self, pid: u32) -> Parent {
-        let orphans = self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
-        if orphans.contains(&pid) { Parent::Gone } else { Parent::Unknown }
+    fn parent(&self, _pid: u32) -> Parent {
+        Parent::Unknown
     }
 }
 

@@ -77,11 +77,6 @@ impl Watcher {
         self.hints.take()
     }
 
-    /// The set of hints, for adding some by hand.
-    pub fn hints(&self) -> &Arc<HintSet> {
-        &self.hints
-    }
-
     /// The health of each root, each once, in the given order.
     pub fn health(&self) -> Vec<RootHealth> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -184,24 +184,14 @@ fn uuid_within(name: &[u8]) -> bool {
     })
 }
 
-/// The session in a marker's file name: `compacted.<session>.marker`.
-pub fn marker_session(name: &OsStr) -> Option<SessionId> {
-    Some(SessionId::new(&String::from_utf8_lossy(between(name, b"compacted.", b".marker")?)))
-}
-
-/// The session in a status file's name: `status.<session>.md`.
-pub fn status_session(name: &OsStr) -> Option<SessionId> {
-    Some(SessionId::new(&String::from_utf8_lossy(between(name, b"status.", b".md")?)))
+fn in_working_folder(name: &OsStr) -> Option<Recognized<'_>> {
+    let marker = between(name, b"compacted.", b".marker").map(|session| Recognized::Marker { session });
+    marker.or_else(|| between(name, b"status.", b".md").map(|session| Recognized::StatusFile { session }))
 }
 
 fn between<'p>(name: &'p OsStr, before: &[u8], after: &[u8]) -> Option<&'p [u8]> {
     let id = name.as_encoded_bytes().strip_prefix(before)?.strip_suffix(after)?;
     is_id(id).then_some(id)
-}
-
-fn in_working_folder(name: &OsStr) -> Option<Recognized<'_>> {
-    let marker = between(name, b"compacted.", b".marker").map(|session| Recognized::Marker { session });
-    marker.or_else(|| between(name, b"status.", b".md").map(|session| Recognized::StatusFile { session }))
 }
 
 fn in_project<'p>(rest: &[&'p OsStr]) -> Option<Recognized<'p>> {

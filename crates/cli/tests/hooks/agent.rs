@@ -77,7 +77,7 @@ impl Listener {
 
     pub fn open_with(data_dir: &Path, options: Options) -> Self {
         let (sender, heard) = mpsc::channel();
-        let receiver = Receiver::open(data_dir, options, move |event| {
+        let receiver = Receiver::open_at(HookPaths::new(data_dir), options, move |event| {
             let _ = sender.send(event);
         });
         Self { receiver: receiver.expect("it opens"), heard }

@@ -84,11 +84,12 @@ fn a_slow_consumer_loses_no_event_and_delays_no_sender() {
     let dir = tempfile::tempdir().unwrap();
     let (let_go, held) = mpsc::channel::<()>();
     let (sender, heard) = mpsc::channel();
-    let receiver = Receiver::open(dir.path(), Options::default(), move |event: HookMessage| {
-        let _ = held.recv();
-        let _ = sender.send(event);
-    })
-    .unwrap();
+    let receiver =
+        Receiver::open_at(HookPaths::new(dir.path()), Options::default(), move |event: HookMessage| {
+            let _ = held.recv();
+            let _ = sender.send(event);
+        })
+        .unwrap();
     for number in 0..30 {
         run(hook(dir.path()), &payload("s", number));
     }

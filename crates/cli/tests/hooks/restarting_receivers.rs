@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::{Options, Receiver};
 
 use crate::agent::{hook, payload, run, spooled, until};
@@ -21,7 +22,7 @@ fn a_receiver_in_a_process_of_its_own() {
     let folder = Path::new(&folder).to_path_buf();
     let number = delivered_files(&folder).len();
     let mut delivered = std::fs::File::create_new(folder.join(format!("told-{number:04}"))).unwrap();
-    let _receiver = Receiver::open(&folder, Options::default(), move |event| {
+    let _receiver = Receiver::open_at(HookPaths::new(&folder), Options::default(), move |event| {
         let line = format!("{} {}\n", event.origin.id, String::from_utf8_lossy(&event.payload));
         delivered.write_all(line.as_bytes()).unwrap();
     })

@@ -114,12 +114,7 @@ pub struct Episode {
     pub title: Option<Arc<str>>,
 }
 
-impl Episode {
-    /// The episode in one line: the name and what it wants.
-    pub fn text(&self) -> String {
-        format!("{} {}", self.name, self.wants)
-    }
-}
+impl Episode {}
 
 /// Why an episode is reported without an alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,8 +6,11 @@ use crate::time::Millis;
 /// How long a need must last before it counts. An automatic reviewer answers sooner.
 pub const COUNT_DWELL: Millis = Millis::from_secs(1);
 
+as_str!(Need);
+
 /// What a session needs the user for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Need {
     /// A tool wants permission.
     Approval,
@@ -27,18 +30,6 @@ impl Need {
     /// Every kind, in the order of lists.
     pub const ALL: [Self; 6] =
         [Self::Approval, Self::Question, Self::Plan, Self::Dialog, Self::Error, Self::Finished];
-
-    /// The word in JSON, settings and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Approval => "approval",
-            Self::Question => "question",
-            Self::Plan => "plan",
-            Self::Dialog => "dialog",
-            Self::Error => "error",
-            Self::Finished => "finished",
-        }
-    }
 }
 
 /// What a state needs the user for; `None` when the session does not wait for the user.

@@ -56,11 +56,6 @@ impl Chains {
         Some(&self.chains[*self.by_session.get(session)?])
     }
 
-    /// The chain of this id, by a linear search: only a user asks for a chain by its id.
-    pub fn get(&self, id: &ChainId) -> Option<&Chain> {
-        self.chains.iter().find(|chain| chain.id == *id)
-    }
-
     /// How the session was superseded; `None` if it was not.
     pub fn superseded(&self, session: &SessionId) -> Option<&Supersession> {
         self.of(session)?.superseded.get(session)

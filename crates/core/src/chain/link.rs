@@ -18,8 +18,11 @@ pub struct Link {
     pub at: Option<Timestamp>,
 }
 
+as_str!(LinkReason, LinkConfidence);
+
 /// How a link is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum LinkReason {
     /// A boundary inside one file: both ends are the same session.
     CompactBoundary,
@@ -66,41 +69,14 @@ impl LinkReason {
         Self::Terminal,
         Self::CwdRecency,
     ];
-
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::CompactBoundary => "compact_boundary",
-            Self::Marker => "marker",
-            Self::Clear => "clear",
-            Self::ForkedFrom => "forked_from",
-            Self::Process => "process",
-            Self::ContinuedIn => "continued_in",
-            Self::SharedRecords => "shared_records",
-            Self::Hook => "hook",
-            Self::Registry => "registry",
-            Self::Terminal => "terminal",
-            Self::CwdRecency => "cwd_recency",
-            Self::Manual => "manual",
-        }
-    }
 }
 
 /// How far a link can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum LinkConfidence {
     /// The evidence leaves no other origin.
     Proven,
     /// It is likely; the user can undo it.
     Suggested,
-}
-
-impl LinkConfidence {
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Proven => "proven",
-            Self::Suggested => "suggested",
-        }
-    }
 }

@@ -23,6 +23,6 @@ pub use chains::{Chain, Chains};
 pub use facts::{LineageFacts, ManualLink};
 pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, Segment};
 pub use link::{Link, LinkConfidence, LinkReason};
-pub use marker::{MarkerError, MarkerKey, parse_marker};
+pub use marker::{MarkerError, parse_marker};
 pub use resolve::{resolve, resolve_for};
 pub use ties::SessionGroups;

@@ -46,7 +46,8 @@ pub struct SessionView {
 }
 
 /// One correction.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Correction {
     /// A turn without a sign is over, since its last sign.
     StuckBatch {
@@ -72,6 +73,7 @@ pub enum Correction {
         batch: BatchId,
     },
     /// The session has no turn for its calls, so one is made up.
+    #[strum(serialize = "made_up_batch")]
     RecoveredBatch {
         /// The session.
         session: Arc<str>,
@@ -81,16 +83,6 @@ pub enum Correction {
 }
 
 impl Correction {
-    /// Its name in the log.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::StuckBatch { .. } => "stuck_batch",
-            Self::StaleSession { .. } => "stale_session",
-            Self::OrphanedActivity { .. } => "orphaned_activity",
-            Self::RecoveredBatch { .. } => "made_up_batch",
-        }
-    }
-
     /// The session that it corrects.
     pub fn session(&self) -> &Arc<str> {
         match self {

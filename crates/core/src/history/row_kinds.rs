@@ -1,8 +1,13 @@
 //! The enums in rows: the role of a text, the origin of a prompt, the end of a turn and of a call, the steps of a
 //! plan.
 
+as_str!(Role, BatchOrigin, BatchStatus, CallOutcome, PlanEventKind);
+
 /// The kind of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     /// A prompt: by the user, or for a subagent by its caller.
     Prompt,
@@ -37,30 +42,13 @@ impl Role {
         Self::Command,
         Self::Notice,
     ];
-
-    /// The word in JSON, on the command line and in the store.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Prompt => "prompt",
-            Self::Answer => "answer",
-            Self::Thinking => "thinking",
-            Self::ToolInput => "tool_input",
-            Self::ToolResult => "tool_result",
-            Self::Summary => "summary",
-            Self::Title => "title",
-            Self::Command => "command",
-            Self::Notice => "notice",
-        }
-    }
-
-    /// The role of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.word() == word)
-    }
 }
 
 /// The source of a prompt. Of two reports, the later variant wins: it is further from what a person typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum BatchOrigin {
     /// The user typed it.
     Human,
@@ -75,24 +63,6 @@ pub enum BatchOrigin {
 }
 
 impl BatchOrigin {
-    /// The word in JSON and in the store.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Queued => "queued",
-            Self::Program => "program",
-            Self::TaskNotification => "task_notification",
-            Self::Peer => "peer",
-        }
-    }
-
-    /// The origin of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        [Self::Human, Self::Queued, Self::Program, Self::TaskNotification, Self::Peer]
-            .into_iter()
-            .find(|o| o.word() == word)
-    }
-
     /// Whether the prompt asks for work. A notice of a task and a message of another session do not.
     pub const fn is_request(self) -> bool {
         matches!(self, Self::Human | Self::Queued | Self::Program)
@@ -105,7 +75,10 @@ impl BatchOrigin {
 }
 
 /// The state of a turn. If two witnesses name the same time, the later variant wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum BatchStatus {
     /// It runs.
     Active,
@@ -117,27 +90,11 @@ pub enum BatchStatus {
     Failed,
 }
 
-impl BatchStatus {
-    /// The word in JSON and in the store.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Completed => "completed",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The status of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        [Self::Active, Self::Completed, Self::Interrupted, Self::Failed]
-            .into_iter()
-            .find(|s| s.word() == word)
-    }
-}
-
 /// How a tool call ended. Of two reports, the later variant wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum CallOutcome {
     /// There is no result yet.
     Pending,
@@ -153,29 +110,11 @@ pub enum CallOutcome {
     Denied,
 }
 
-impl CallOutcome {
-    /// The word in JSON and in the store.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Lost => "lost",
-            Self::Background => "background",
-            Self::Ok => "ok",
-            Self::Error => "error",
-            Self::Denied => "denied",
-        }
-    }
-
-    /// The outcome of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        [Self::Pending, Self::Lost, Self::Background, Self::Ok, Self::Error, Self::Denied]
-            .into_iter()
-            .find(|o| o.word() == word)
-    }
-}
-
 /// What happened to a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum PlanEventKind {
     /// It was written or changed.
     Written,
@@ -185,21 +124,4 @@ pub enum PlanEventKind {
     Rejected,
     /// The user agreed.
     Approved,
-}
-
-impl PlanEventKind {
-    /// The word in JSON and in the store.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Written => "written",
-            Self::Proposed => "proposed",
-            Self::Rejected => "rejected",
-            Self::Approved => "approved",
-        }
-    }
-
-    /// The value of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        [Self::Written, Self::Proposed, Self::Rejected, Self::Approved].into_iter().find(|w| w.word() == word)
-    }
 }

@@ -47,11 +47,6 @@ struct Window {
 }
 
 impl HookFold {
-    /// A fold without events.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Applies one event of this session. Returns `false` if it was applied before, or is too late to be sorted.
     pub fn apply(&mut self, origin: &HookOrigin, payload: &HookPayload) -> bool {
         if !self.processes.contains_key(&origin.agent) {
@@ -104,11 +99,6 @@ impl HookFold {
     /// How many events came too late to be sorted.
     pub fn too_late(&self) -> u64 {
         self.too_late
-    }
-
-    /// Whether the fold has no events.
-    pub fn is_empty(&self) -> bool {
-        self.processes.is_empty()
     }
 
     /// Another process of the same session started this one: a `claude -p` in a tool call.

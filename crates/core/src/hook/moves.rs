@@ -33,11 +33,6 @@ struct Edge {
 }
 
 impl HookMoves {
-    /// No moves yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Applies one event; `true` when it may have changed [`HookMoves::all`].
     pub fn take(&mut self, origin: &HookOrigin, payload: &HookPayload) -> bool {
         let starts = match &payload.event {

@@ -48,8 +48,11 @@ pub struct Evidence {
     pub suspect: bool,
 }
 
+as_str!(EditKind, Standing);
+
 /// The user's last decision about a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum EditKind {
     /// Written by hand.
     Added,
@@ -61,26 +64,6 @@ pub enum EditKind {
     Edited,
     /// Removed for good; it never comes back.
     Forgotten,
-}
-
-impl EditKind {
-    /// The word in JSON and in the store.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-            Self::Edited => "edited",
-            Self::Forgotten => "forgotten",
-        }
-    }
-
-    /// The value of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        [Self::Added, Self::Accepted, Self::Rejected, Self::Edited, Self::Forgotten]
-            .into_iter()
-            .find(|kind| kind.word() == word)
-    }
 }
 
 /// The user's decision about a memory.
@@ -155,7 +138,8 @@ pub enum AcceptRule {
 }
 
 /// Whether a memory is in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Standing {
     /// It may be injected.
     Active,
@@ -169,20 +153,6 @@ pub enum Standing {
     Superseded(u64),
     /// The user has rejected it.
     Rejected,
-}
-
-impl Standing {
-    /// The word in JSON.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Proposed => "proposed",
-            Self::Counting => "counting",
-            Self::Faded => "faded",
-            Self::Superseded(_) => "superseded",
-            Self::Rejected => "rejected",
-        }
-    }
 }
 
 impl Memory {

@@ -2,8 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
+as_str!(MemoryKind, Importance);
+
 /// The rule that found a memory, or what a model calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum MemoryKind {
     /// A command failed, files were changed, and the same command passed.
     Fix,
@@ -56,29 +72,6 @@ impl MemoryKind {
         Self::OF_MODEL.contains(&self)
     }
 
-    /// The word in JSON, on the command line and in the store.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Fix => "fix",
-            Self::Correction => "correction",
-            Self::Refusal => "refusal",
-            Self::Command => "command",
-            Self::HotFile => "hot_file",
-            Self::Plan => "plan",
-            Self::Note => "note",
-            Self::Gotcha => "gotcha",
-            Self::Decision => "decision",
-            Self::BugFix => "bug_fix",
-            Self::TradeOff => "trade_off",
-            Self::Discovery => "discovery",
-        }
-    }
-
-    /// The kind of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
-    }
-
     /// The confidence of fresh evidence, from 0 to 1.
     pub(super) const fn confidence(self) -> f64 {
         match self {
@@ -111,7 +104,10 @@ impl MemoryKind {
 }
 
 /// How much a colleague would lose without it. A later variant is more important.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Importance {
     /// Some minutes.
     Medium,
@@ -120,14 +116,6 @@ pub enum Importance {
 }
 
 impl Importance {
-    /// The word in JSON and in the store.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-
     /// The value of a word; another word is medium.
     pub fn of(word: &str) -> Self {
         if word == "high" { Self::High } else { Self::Medium }

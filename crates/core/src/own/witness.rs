@@ -8,8 +8,13 @@ use crate::roster::reason::{PendingTool, Source};
 use crate::session::state::{State, StateKind};
 use crate::time::Timestamp;
 
+as_str!(OwnWay);
+
 /// How an own session talks to its agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum OwnWay {
     /// Lines of JSON on pipes.
     Stream,
@@ -18,14 +23,6 @@ pub enum OwnWay {
 }
 
 impl OwnWay {
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Stream => "stream",
-            Self::Pty => "pty",
-        }
-    }
-
     /// The witness that it is.
     pub const fn source(self) -> Source {
         match self {

@@ -4,8 +4,11 @@ use crate::attention::need;
 use crate::roster::row::Row;
 use crate::session::state::{State, StateKind};
 
+as_str!(Group);
+
 /// The group of a row. The order of the variants is the order of the groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Group {
     /// An approval, a question, a plan, an error, a limit.
     NeedsYou,
@@ -15,18 +18,6 @@ pub enum Group {
     YourTurn,
     /// Nothing has happened for long, or the process is gone.
     Idle,
-}
-
-impl Group {
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::NeedsYou => "needs_you",
-            Self::Working => "working",
-            Self::YourTurn => "your_turn",
-            Self::Idle => "idle",
-        }
-    }
 }
 
 /// The group that shows and counts a row. A snoozed row is idle, in every state.

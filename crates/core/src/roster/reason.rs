@@ -31,8 +31,11 @@ pub struct Reason {
     pub confidence: Confidence,
 }
 
+as_str!(Source);
+
 /// A kind of witness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Source {
     /// `sessions/<pid>.json`.
     Registry,
@@ -50,20 +53,4 @@ pub enum Source {
     Pty,
     /// Silence for long enough.
     Timeout,
-}
-
-impl Source {
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Registry => "registry",
-            Self::Hook => "hook",
-            Self::Transcript => "transcript",
-            Self::StatusFile => "status_file",
-            Self::Process => "process",
-            Self::Stream => "stream",
-            Self::Pty => "pty",
-            Self::Timeout => "timeout",
-        }
-    }
 }

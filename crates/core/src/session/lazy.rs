@@ -95,11 +95,6 @@ impl LazyFold {
         Ok(Self::Kept(Box::new(kept)))
     }
 
-    /// Whether the body is not decoded.
-    pub fn is_resting(&self) -> bool {
-        matches!(self, Self::Kept(kept) if kept.is_resting())
-    }
-
     /// [`SessionFold::lineage`].
     pub fn lineage(&self) -> &Lineage {
         match self {

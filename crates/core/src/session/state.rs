@@ -2,8 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+as_str!(State, StateKind, Confidence);
+
 /// What a session is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum State {
     /// A turn runs.
     Working,
@@ -20,21 +25,13 @@ pub enum State {
 impl State {
     /// The states in which a turn runs, or waits for the user.
     pub const GOES_ON: [Self; 3] = [Self::Working, Self::WaitingForApproval, Self::WaitingForInput];
-
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Working => "working",
-            Self::WaitingForApproval => "waiting_for_approval",
-            Self::WaitingForInput => "waiting_for_input",
-            Self::Idle => "idle",
-            Self::Ended => "ended",
-        }
-    }
 }
 
 /// What kind of working, waiting or ending it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum StateKind {
     /// A tool wants permission.
     Permission,
@@ -66,45 +63,14 @@ pub enum StateKind {
     Blocked,
 }
 
-impl StateKind {
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Permission => "permission",
-            Self::Question => "question",
-            Self::Plan => "plan",
-            Self::Dialog => "dialog",
-            Self::TurnEnded => "turn_ended",
-            Self::Interrupted => "interrupted",
-            Self::Compacting => "compacting",
-            Self::Retrying => "retrying",
-            Self::Error => "error",
-            Self::Limit => "limit",
-            Self::Background => "background",
-            Self::Crashed => "crashed",
-            Self::Completed => "completed",
-            Self::Blocked => "blocked",
-        }
-    }
-}
-
 /// How sure a reading is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Confidence {
     /// A witness reported it.
     Observed,
     /// It follows from silence or from a rule of thumb.
     Inferred,
-}
-
-impl Confidence {
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Observed => "observed",
-            Self::Inferred => "inferred",
-        }
-    }
 }
 
 /// The source document's timeouts, as settings.

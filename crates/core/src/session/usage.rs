@@ -1,6 +1,6 @@
 //! Counts tokens. Each request counts once, no matter how many records, files and forks repeat it.
 
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::RecordId;
@@ -154,39 +154,6 @@ impl RequestLedger {
         total
     }
 
-    /// The tokens of several files, with shared requests once: a compaction worker's file repeats nearly all of its
-    /// parent's. For a shared request, the earlier file's numbers count.
-    pub fn total_of<'a>(ledgers: impl IntoIterator<Item = &'a Self>) -> Usage {
-        let mut ledgers = ledgers.into_iter();
-        let Some(first) = ledgers.next() else { return Usage::default() };
-        let mut total = first.total;
-        let mut seen = FxHashSet::default();
-        for ledger in ledgers {
-            for (key, entry) in &ledger.entries {
-                if !first.entries.contains_key(key) && seen.insert(*key) {
-                    entry.add_to(&mut total);
-                }
-            }
-        }
-        total
-    }
-
-    /// Adds the requests of `other` that this ledger lacks.
-    pub fn absorb(&mut self, other: &Self) {
-        for (key, entry) in &other.entries {
-            if !self.entries.contains_key(key) {
-                self.entries.insert(*key, *entry);
-                self.len += 1;
-                entry.add_to(&mut self.total);
-            }
-        }
-    }
-
-    /// Whether the request is known.
-    pub fn contains(&self, key: RequestKey) -> bool {
-        self.entries.contains_key(&key.0)
-    }
-
     /// How many requests there are.
     pub fn len(&self) -> usize {
         self.len
@@ -214,24 +181,6 @@ mod tests {
         ledger.note(RequestKey(1), usage(30));
         assert_eq!(ledger.len(), 2);
         assert_eq!(ledger.total(), Usage { input: 2, output: 35, cache_read: 20, cache_write: 200 });
-    }
-
-    #[test]
-    fn shared_requests_count_once_over_files_and_forks() {
-        let (mut main, mut fork, mut agent) =
-            (RequestLedger::default(), RequestLedger::default(), RequestLedger::default());
-        main.note(RequestKey(1), usage(1));
-        main.note(RequestKey(2), usage(2));
-        fork.note(RequestKey(1), usage(1));
-        fork.note(RequestKey(3), usage(4));
-        agent.note(RequestKey(3), usage(4));
-        agent.note(RequestKey(4), usage(8));
-        assert_eq!(fork.total_without(&main).output, 4);
-        assert_eq!(RequestLedger::total_of([&main, &fork, &agent]).output, 15);
-        assert_eq!(RequestLedger::total_of([]), Usage::default());
-        main.absorb(&fork);
-        main.absorb(&agent);
-        assert_eq!(main.total().output, 15);
     }
 
     #[test]

@@ -96,20 +96,10 @@ impl LineSplitter {
         self.line_start
     }
 
-    /// The unfinished line, for a reader that knows that no more bytes will come.
-    pub fn tail(&self) -> Option<Line<'_>> {
-        (!self.carry.is_empty()).then(|| Line { offset: self.line_start, bytes: without_cr(&self.carry) })
-    }
-
     /// Frees memory that the unfinished line does not need. Call it when the file has no more bytes for now.
     /// Otherwise each of thousands of followed files would keep room for its longest torn line.
     pub fn trim(&mut self) {
         self.carry.shrink_to_fit();
-    }
-
-    /// Memory held for the unfinished line, in bytes.
-    pub fn held(&self) -> usize {
-        self.carry.capacity()
     }
 
     /// Forgets the unfinished line and goes on at `offset`, which is the beginning of a line.
@@ -225,18 +215,9 @@ mod tests {
         splitter.push(&vec![b'x'; KEEP_CARRY / 2], &mut |_| {});
         splitter.push(b"\nto", &mut |_| {});
         splitter.trim();
-        assert_eq!(splitter.held(), 2, "only the torn tail is kept");
+        assert_eq!(splitter.carry.capacity(), 2, "only the torn tail is kept");
         splitter.push(b"rn\n", &mut |_| {});
         splitter.trim();
-        assert_eq!(splitter.held(), 0);
-    }
-
-    #[test]
-    fn the_tail_is_the_line_without_a_newline() {
-        let mut splitter = LineSplitter::new(0);
-        splitter.push(b"a\nlast\r", &mut |_| {});
-        assert_eq!(splitter.tail(), Some(Line { offset: 2, bytes: b"last" }));
-        splitter.reset(40);
-        assert_eq!((splitter.tail(), splitter.line_start()), (None, 40));
+        assert_eq!(splitter.carry.capacity(), 0);
     }
 }

@@ -61,7 +61,7 @@ fn a_process_is_followed_from_session_to_session_in_any_order_of_arrival() {
         name("a", "c", MoveCause::Compact),
     ];
     for turn in 0..events.len() {
-        let mut moves = HookMoves::new();
+        let mut moves = HookMoves::default();
         for n in 0..events.len() * 2 {
             let (pid, secs, session, event) = events[(n * 7 + turn) % events.len()];
             take(&mut moves, pid, secs, session, event);
@@ -72,7 +72,7 @@ fn a_process_is_followed_from_session_to_session_in_any_order_of_arrival() {
 
 #[test]
 fn sessions_of_different_processes_are_not_tied() {
-    let mut moves = HookMoves::new();
+    let mut moves = HookMoves::default();
     take(&mut moves, 1, 0, "a", STARTUP);
     take(&mut moves, 1, 10, "a", r#""SessionEnd","reason":"clear""#);
     take(&mut moves, 2, 11, "b", CLEAR);

@@ -297,7 +297,7 @@ proptest! {
         let with = world.clone().and(stranger).chains();
         let without = world.chains();
         for chain in &without {
-            prop_assert_eq!(with.get(&chain.id), Some(chain));
+            prop_assert_eq!(with.iter().find(|other| other.id == chain.id), Some(chain));
         }
         prop_assert_eq!(with.len(), without.len() + 1);
     }

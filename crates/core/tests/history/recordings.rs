@@ -18,8 +18,8 @@ fn outline(model: &Model) -> String {
     let mut batches: Vec<_> = model.batches.values().collect();
     batches.sort_by_key(|batch| (batch.started_at, batch.offset));
     for batch in batches {
-        let ended = batch.ended.as_ref().map_or("-", |ended| ended.status.word());
-        let origin = batch.origin.map_or("-", |origin| origin.word());
+        let ended = batch.ended.as_ref().map_or("-", |ended| ended.status.as_str());
+        let origin = batch.origin.map_or("-", |origin| origin.as_str());
         let plan = if batch.plan { " plan" } else { "" };
         let prompt = short(batch.prompt.as_deref().unwrap_or("-"));
         let answer = batch.response.as_ref().map_or(String::new(), |(_, text)| short(text));
@@ -35,7 +35,7 @@ fn outline(model: &Model) -> String {
                 activity.agent.as_deref().map_or(String::new(), |agent| format!("({agent}) ")),
                 activity.tool.as_deref().unwrap_or("-"),
                 short(activity.target.as_deref().unwrap_or("")),
-                activity.outcome.map_or("-", |outcome| outcome.word()),
+                activity.outcome.map_or("-", |outcome| outcome.as_str()),
                 activity.duration_ms,
                 activity.file.as_deref().unwrap_or(""),
                 short(activity.error.as_deref().unwrap_or("")),
@@ -45,7 +45,7 @@ fn outline(model: &Model) -> String {
     }
     for plan in &model.plans {
         let content = short(plan.content.as_deref().unwrap_or("-"));
-        writeln!(out, "plan {} {:?} {}: {content}", plan.plan, plan.path, plan.word.word()).expect("grows");
+        writeln!(out, "plan {} {:?} {}: {content}", plan.plan, plan.path, plan.word.as_str()).expect("grows");
     }
     for execution in &model.executions {
         writeln!(out, "execution {:?} by {}", execution.plan, execution.batch).expect("grows");
@@ -53,7 +53,7 @@ fn outline(model: &Model) -> String {
     for text in model.texts.values() {
         let tool = text.tool.as_deref().unwrap_or("");
         let agent = text.agent.as_deref().map_or(String::new(), |agent| format!("({agent}) "));
-        writeln!(out, "text {agent}{} {tool}: {}", text.role.word(), short(&text.text)).expect("grows");
+        writeln!(out, "text {agent}{} {tool}: {}", text.role.as_str(), short(&text.text)).expect("grows");
     }
     for segment in model.segments.values().filter(|_| model.segments.len() > 1) {
         let boundary = segment.boundary.map(|boundary| (boundary.trigger, boundary.pre_tokens));

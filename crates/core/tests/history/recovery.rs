@@ -145,7 +145,7 @@ fn every_correction_has_a_log_sentence() {
     let log: Vec<_> = recovery
         .corrections
         .iter()
-        .map(|one| format!("{} {}: {}", one.session(), one.word(), one.detail()))
+        .map(|one| format!("{} {}: {}", one.session(), <&str>::from(one), one.detail()))
         .collect();
     assert_eq!(
         log,

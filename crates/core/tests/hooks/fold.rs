@@ -56,7 +56,7 @@ pub fn post(id: &str, tool: &str, more: &str) -> String {
 }
 
 pub fn fold(events: &[(HookOrigin, HookPayload)]) -> HookFold {
-    let mut fold = HookFold::new();
+    let mut fold = HookFold::default();
     for (origin, payload) in events {
         fold.apply(origin, payload);
     }
@@ -262,7 +262,7 @@ fn kinds_of_turn_ends_are_distinguished() {
 
 #[test]
 fn the_number_of_open_calls_is_bounded() {
-    let mut fold = HookFold::new();
+    let mut fold = HookFold::default();
     for n in 0..2_000 {
         let (origin, payload) = event(n, &pre(&n.to_string(), "Bash", ""));
         fold.apply(&origin, &payload);

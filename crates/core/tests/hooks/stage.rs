@@ -187,13 +187,13 @@ impl Stage {
         ids.dedup();
         for id in ids {
             let verdict = self.verdict(&id, now, ears);
-            let kind = verdict.kind.map(|kind| format!("/{}", kind.word())).unwrap_or_default();
-            let sure = if verdict.reason.confidence.word() == "observed" { "" } else { "?" };
+            let kind = verdict.kind.map(|kind| format!("/{}", kind.as_str())).unwrap_or_default();
+            let sure = if verdict.reason.confidence.as_str() == "observed" { "" } else { "?" };
             let new = Shown {
                 t,
                 session: id.clone(),
-                state: format!("{}{kind}{sure}", verdict.state.word()),
-                source: verdict.reason.source.word(),
+                state: format!("{}{kind}{sure}", verdict.state.as_str()),
+                source: verdict.reason.source.as_str(),
                 detail: verdict.reason.detail.to_string(),
             };
             if shown.get(&id).is_none_or(|old| (&old.state, old.source) != (&new.state, new.source)) {

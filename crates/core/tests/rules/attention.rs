@@ -42,7 +42,9 @@ fn watching() -> Attention {
 /// The raised episodes, as (need, text, silence).
 fn raised(outcomes: &[AttentionEvent]) -> Vec<(Need, String, Option<Silence>)> {
     let of = |outcome| match outcome {
-        &AttentionEvent::Raised { ref episode, silence } => Some((episode.need, episode.text(), silence)),
+        &AttentionEvent::Raised { ref episode, silence } => {
+            Some((episode.need, format!("{} {}", episode.name, episode.wants), silence))
+        }
         _ => None,
     };
     outcomes.iter().filter_map(of).collect()
@@ -269,8 +271,8 @@ fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
         .collect();
     let [[waiting]] = &*summaries else { panic!("{out:?}") };
     assert_eq!(
-        (waiting.session.as_str(), waiting.text().as_str()),
-        ("a", "api-server wants to run `npm publish`")
+        (waiting.session.as_str(), &*waiting.name, &*waiting.wants),
+        ("a", "api-server", "wants to run `npm publish`")
     );
     assert_eq!(raised(&out), vec![]);
     // A session that is found late, but has waited since before the start.

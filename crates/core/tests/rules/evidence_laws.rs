@@ -202,7 +202,7 @@ fn any_hooks(now: i64) -> impl Strategy<Value = Option<HookWitness>> {
     let steps = prop::collection::vec((prop::sample::select(events), 0..3_000i64), 1..8);
     (steps, prop::option::of(1u32..=3), prop_oneof![0..5_000i64, 0..=now]).prop_map(
         move |(steps, pid, since)| {
-            let mut fold = HookFold::new();
+            let mut fold = HookFold::default();
             let mut when = (now - since - steps.iter().map(|(_, wait)| wait).sum::<i64>()).max(0);
             for (n, (event, wait)) in steps.into_iter().enumerate() {
                 let payload = parse_payload(format!(r#"{{"session_id":"s",{event}}}"#).as_bytes()).unwrap();

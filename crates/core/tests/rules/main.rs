@@ -13,7 +13,6 @@ mod evidence_laws;
 mod evidence_registry;
 mod fuzzed;
 mod hook_payloads;
-mod own;
 mod roster;
 mod row;
 mod status_file;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use watchbill_core::status_file::{
-    STATUS_FILE_TTL, Status, StatusFileError, StatusWitness, parse_status_file, session_of,
+    STATUS_FILE_TTL, Status, StatusFileError, StatusWitness, parse_status_file,
 };
 use watchbill_core::time::Timestamp;
 
@@ -74,14 +74,6 @@ fn wrong_files_are_refused_with_a_reason() {
         ("---\nstatus=working\n---\n", StatusFileError::NotYaml { line: 2 }),
     ] {
         assert_eq!(parse_status_file(text.as_bytes()), Err(error), "{text}");
-    }
-}
-
-#[test]
-fn a_file_is_named_after_its_session() {
-    assert_eq!(session_of("status.abc-1.md").map(|id| id.to_string()).as_deref(), Some("abc-1"));
-    for name in ["status.md", "status..md", "status.a/b.md", "notes.md", "status.a.md.tmp", "status.a b.md"] {
-        assert_eq!(session_of(name), None, "{name}");
     }
 }
 

@@ -99,8 +99,8 @@ fn path(name: &str) -> Vec<String> {
     let mut stories = folds.into_values().map(|(_, out)| {
         out.iter()
             .map(|Effect::Transition { to, kind, .. }| match kind {
-                Some(kind) => format!("{} {}", to.word(), kind.word()),
-                None => to.word().to_owned(),
+                Some(kind) => format!("{} {}", to.as_str(), kind.as_str()),
+                None => to.as_str().to_owned(),
             })
             .collect()
     });

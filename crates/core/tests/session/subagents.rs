@@ -1,6 +1,6 @@
 //! A subagent's own file.
 
-use watchbill_core::session::{RequestLedger, SubagentFold};
+use watchbill_core::session::SubagentFold;
 use watchbill_core::time::Millis;
 use watchbill_core::transcript::record::{Body, Record};
 
@@ -60,17 +60,6 @@ fn the_meta_file_decides_over_the_records() {
     fold.set_finished(false);
     assert!(fold.is_running(at(2.0), SILENCE));
     assert!(!SubagentFold::new("a2").is_running(at(0.0), SILENCE), "without a record it has not begun");
-}
-
-#[test]
-fn a_compaction_workers_copied_requests_count_once() {
-    let story = [prompt(0.0, "go"), answer_ends(1.0, "done")];
-    let parent = Play::of(story.clone());
-    let mut worker = fold(&story);
-    worker.apply(&story[1]);
-    assert_eq!(worker.ledger().total(), parent.fold.ledger().total());
-    let both = RequestLedger::total_of([parent.fold.ledger(), worker.ledger()]);
-    assert_eq!(both, parent.fold.ledger().total());
 }
 
 #[test]

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
 
 mod context;
+mod own;
 mod replay;
 mod transcript;

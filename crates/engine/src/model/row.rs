@@ -7,12 +7,12 @@ use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::{ChainId, SessionId};
-use watchbill_core::own::OwnFold;
 use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
 use watchbill_core::session::facts::TranscriptFacts;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::CompactTrigger;
+use watchbill_drive::fold::OwnFold;
 
 use crate::model::session::{minus, plus};
 use crate::model::verdict::{RowInputs, open_calls, verdict};

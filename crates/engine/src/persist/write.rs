@@ -112,7 +112,7 @@ pub fn write(
         write_links(&mut step, &known, links, &is_removed)?;
     }
     for link in &changes.old_links {
-        step.remove_link(link.from.as_str(), link.to.as_str(), link.reason.word())?;
+        step.remove_link(link.from.as_str(), link.to.as_str(), link.reason.as_str())?;
     }
     // These links come from this step, or from one that could not be stored.
     write_links(&mut step, &[], &changes.new_links, &is_removed)?;
@@ -168,7 +168,8 @@ fn remove_old_links(
     seen: &EngineKnowledge<'_>,
 ) -> Result<(), StoreError> {
     for row in known {
-        let Some(reason) = LinkReason::WITHOUT_COMMAND.into_iter().find(|reason| reason.word() == row.reason)
+        let Some(reason) =
+            LinkReason::WITHOUT_COMMAND.into_iter().find(|reason| reason.as_str() == row.reason)
         else {
             continue;
         };
@@ -196,13 +197,13 @@ fn write_links(
     let known: BTreeSet<&LinkRow> = known.iter().collect();
     let may_store = |link: &&Link| !is_removed(link.from.as_str()) && !is_removed(link.to.as_str());
     // A link that the user made is stored as a user edit.
-    let found = |link: &&Link| link.reason.word() != MANUAL;
+    let found = |link: &&Link| link.reason.as_str() != MANUAL;
     for link in links.iter().filter(found).filter(may_store) {
         let row = LinkRow {
             earlier: link.from.to_string(),
             later: link.to.to_string(),
-            reason: link.reason.word().to_owned(),
-            confidence: link.confidence.word().to_owned(),
+            reason: link.reason.as_str().to_owned(),
+            confidence: link.confidence.as_str().to_owned(),
             at: link.at,
         };
         if !known.contains(&row) {
@@ -227,8 +228,8 @@ fn session_row(row: &Row) -> SessionRow {
         model: text(&row.model),
         created_at: row.created_at,
         active_at: Some(row.last_activity_at),
-        state: Some(row.state.word().to_owned()),
-        state_kind: row.state_kind.map(|kind| kind.word().to_owned()),
+        state: Some(row.state.as_str().to_owned()),
+        state_kind: row.state_kind.map(|kind| kind.as_str().to_owned()),
         state_since: Some(row.state_since),
         chain_id: Some(row.work_chain_id.to_string()),
         superseded_by: superseded.map(|by| by.by.to_string()),
@@ -247,9 +248,9 @@ fn transition_row(row: &Row, exclude: &Exclude) -> TransitionRow {
     TransitionRow {
         detail,
         at: row.state_since,
-        state: row.state.word().to_owned(),
-        kind: row.state_kind.map(|kind| kind.word().to_owned()),
-        source: row.state_reason.source.word().to_owned(),
-        confidence: row.state_reason.confidence.word().to_owned(),
+        state: row.state.as_str().to_owned(),
+        kind: row.state_kind.map(|kind| kind.as_str().to_owned()),
+        source: row.state_reason.source.as_str().to_owned(),
+        confidence: row.state_reason.confidence.as_str().to_owned(),
     }
 }

@@ -33,7 +33,7 @@ impl ShownStates<'_> {
 
     /// Compares a session's state and its kind with the stored words. Queues a row that differs.
     pub fn compare(&mut self, id: &SessionId, state: Option<&str>, kind: Option<&str>) -> StateComparison {
-        let goes_on = State::GOES_ON.iter().any(|known| Some(known.word()) == state);
+        let goes_on = State::GOES_ON.iter().any(|known| Some(known.as_str()) == state);
         let Some(row) = made_row(self.0, id, goes_on) else {
             return if goes_on { StateComparison::NoMore } else { StateComparison::Same };
         };
@@ -67,5 +67,5 @@ fn made_row<'r>(rooms: &'r Rooms, id: &SessionId, at_rest_too: bool) -> Option<C
 }
 
 fn is_in(row: &Row, state: Option<&str>, kind: Option<&str>) -> bool {
-    Some(row.state.word()) == state && row.state_kind.map(|kind| kind.word()) == kind
+    Some(row.state.as_str()) == state && row.state_kind.map(|kind| kind.as_str()) == kind
 }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use watchbill_core::attention::{AttentionEvent, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::Link;
-use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::own::resume::Holder;
@@ -261,11 +260,6 @@ impl Engine {
         verdicts::row_of(&self.rooms, session)
     }
 
-    /// The verdict on a session, with all witnesses.
-    pub fn verdict(&self, session: &SessionId) -> Option<Verdict> {
-        verdicts::verdict_of(&self.rooms, session)
-    }
-
     /// All chains; in default-roster mode, only those of sessions it can show.
     pub fn chains(&self) -> &Chains {
         self.rooms.chains.chains()
@@ -306,11 +300,6 @@ impl Engine {
     pub fn count_all(&self) -> usize {
         let Rooms { rows, distant, .. } = &self.rooms;
         rows.count() + distant.count(|id| rows.resting().contains(id))
-    }
-
-    /// Whether the view of all sessions lacks rows.
-    pub fn lacks_rows(&self) -> bool {
-        self.count_all() > self.rooms.rows.published(true).len()
     }
 
     /// Whether rows are due. The next step makes them.

@@ -180,7 +180,7 @@ pub(super) fn timeline_plan(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<T
             let path: &Path = rooms.sessions.main_file(&session)?.0;
             let reason = chain.and_then(|chain| {
                 let link = chain.links.iter().find(|link| link.to == session && link.from != session)?;
-                Some(link.reason.word())
+                Some(link.reason.as_str())
             });
             Some((session, path.to_path_buf(), reason))
         })

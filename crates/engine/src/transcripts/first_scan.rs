@@ -1,14 +1,14 @@
 //! The first reading of everything: newest files first, on several threads.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use watchbill_core::problem::Problem;
 use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::Fs;
-use watchbill_watch::scan::{Found, Scan, scan};
+use watchbill_watch::scan::{Found, Scan};
 
 use crate::transcripts::{LoadOptions, Loaded, load};
 
@@ -28,17 +28,6 @@ pub struct FirstScan {
 }
 
 impl FirstScan {
-    /// Finds everything below `roots`. Reads only transcripts that are not `known`. A transcript written after
-    /// `recent_since` is a recent one.
-    pub fn find(
-        fs: &dyn Fs,
-        roots: &[PathBuf],
-        recent_since: Timestamp,
-        known: &dyn Fn(&Path) -> bool,
-    ) -> Self {
-        Self::of(scan(fs, roots), recent_since, known)
-    }
-
     /// Like [`FirstScan::find`], from a scan that exists already.
     pub fn of(scan: Scan, recent_since: Timestamp, known: &dyn Fn(&Path) -> bool) -> Self {
         let Scan { found, problems } = scan;

@@ -294,11 +294,6 @@ impl HookSession {
         self.first_at
     }
 
-    /// The time of the last event.
-    pub fn last_at(&self) -> Timestamp {
-        self.last_at
-    }
-
     /// Number of events that came too late to be ordered.
     pub fn too_late(&self) -> u64 {
         self.fold.too_late()

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use watchbill_agents::traits;
 use watchbill_core::ids::SessionId;
-use watchbill_core::own::{HostState, OwnFact, OwnFold, OwnWay};
+use watchbill_core::own::OwnWay;
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::roster::row::OwnRow;
 use watchbill_core::session::facts::one_line;
 use watchbill_core::time::Timestamp;
+use watchbill_drive::fold::{HostState, OwnFold};
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::facts::{asked, request_id};
 use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
@@ -182,7 +183,7 @@ impl OwnSessions {
         let before: Vec<Arc<str>> = own.fold.ask_ids().cloned().collect();
         for event in events {
             let at = Timestamp::parse(&event.at).unwrap_or(now).min(now);
-            own.fold.take(at, OwnFact::from(&event.what));
+            own.fold.take(at, &event.what);
         }
         let Some(session) = self.row_of(id) else { return };
         let Some(own) = self.by_id.get(id) else { return };

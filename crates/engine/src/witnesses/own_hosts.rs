@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use watchbill_core::history::Exclude;
-use watchbill_core::own::HostState;
 use watchbill_core::time::Timestamp;
 use watchbill_drive::client::{HostClient, HostError, follow};
+use watchbill_drive::fold::HostState;
 use watchbill_drive::folder::Folder;
 use watchbill_drive::replay;
 use watchbill_drive::sessions::{FoundHost, session};

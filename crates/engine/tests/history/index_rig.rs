@@ -167,7 +167,7 @@ impl IndexRig {
         let mut found = Vec::new();
         for (file, _) in self.store.files_of(key).unwrap() {
             let texts = self.store.texts(file, 0, u32::MAX >> 1).unwrap();
-            found.extend(texts.into_iter().filter(|text| text.role == role.word()).map(|text| text.text));
+            found.extend(texts.into_iter().filter(|text| text.role == role.as_str()).map(|text| text.text));
         }
         found
     }

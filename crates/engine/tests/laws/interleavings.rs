@@ -412,7 +412,9 @@ impl History {
                 let terms =
                     LoadOptions { keep: self.house.engine.collects_changes(), ..LoadOptions::default() };
                 let scan =
-                    FirstScan::find(&*fs, &settings().roots, now, &|path| known.contains(path.as_os_str()));
+                    FirstScan::of(watchbill_watch::scan::scan(&*fs, &settings().roots), now, &|path| {
+                        known.contains(path.as_os_str())
+                    });
                 let read = std::sync::Mutex::new(Vec::new());
                 scan.read(&fs, terms, &|| true, &|_, loaded| {
                     read.lock().unwrap().push(loaded);

@@ -95,7 +95,7 @@ fn a_hook_event_makes_a_row_and_its_process_is_watched() {
     // One look without an engine shows the same, from the stored events.
     let cold = look(settings, real_sources(), Outlook::LIVE, &SystemClock);
     let session = watchbill_core::ids::SessionId::new(&author.session);
-    let once = cold.row(&session).map(|row| (row.pid, row.state.word().to_owned()));
+    let once = cold.row(&session).map(|row| (row.pid, row.state.as_str().to_owned()));
     assert_eq!(once, Some((Some(pid), row(&subscriber.copy, &author).unwrap().state.clone())));
     folder.append(&author, &author.prompt(1, now()));
     subscriber.until("the prompt", |copy| row(copy, &author).is_some_and(|row| row.goal.is_some()));

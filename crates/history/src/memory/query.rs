@@ -284,18 +284,18 @@ pub(super) fn is_open(standing: Standing) -> bool {
 fn entry(memory: &Memory, standing: Standing, now: Timestamp) -> MemoryEntry {
     MemoryEntry {
         id: id_text(memory.id),
-        kind: memory.kind.word().to_owned(),
+        kind: memory.kind.as_str().to_owned(),
         text: memory.text.clone(),
         path: memory.path.clone(),
-        standing: standing.word().to_owned(),
+        standing: standing.as_str().to_owned(),
         superseded_by: match standing {
             Standing::Superseded(by) => Some(id_text(by)),
             _ => None,
         },
         confidence: (memory.confidence(now) * 100.0).round() / 100.0,
-        importance: memory.importance.word().to_owned(),
+        importance: memory.importance.as_str().to_owned(),
         suspect: memory.suspect,
-        decision: memory.decision.map(|decision| decision.word().to_owned()),
+        decision: memory.decision.map(|decision| decision.as_str().to_owned()),
         sessions: memory.sessions as u64,
         times: memory.times,
         last_seen: memory.last_seen.to_string(),

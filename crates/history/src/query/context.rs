@@ -75,7 +75,10 @@ fn words_of(
                 from = end + 1;
             }
             for text in page {
-                let Some(role) = Role::of(&text.role).filter(|_| text.subagent.is_none()) else { continue };
+                let Ok(role) = text.role.parse::<Role>() else { continue };
+                if text.subagent.is_some() {
+                    continue;
+                }
                 let speaker = match role {
                     Role::Prompt => Speaker::User,
                     Role::Answer => Speaker::Agent,

@@ -233,7 +233,7 @@ fn chain_sessions(store: &Store, chain: &str) -> Result<Result<Vec<SessionKey>, 
 fn query(asked: &SearchQuery, sessions: Option<Vec<SessionKey>>) -> Result<Query, ApiError> {
     let invalid = |message: String| ApiError::new(ErrorCode::Invalid, message);
     let role = match &asked.role {
-        Some(word) => Some(Role::of(word).ok_or_else(|| {
+        Some(word) => Some(word.parse().map_err(|_| {
             invalid(format!("`{word}` is not a role; the roles are: {}", roles().join(", ")))
         })?),
         None => None,
@@ -257,7 +257,7 @@ fn query(asked: &SearchQuery, sessions: Option<Vec<SessionKey>>) -> Result<Query
 
 /// The words that name roles.
 pub fn roles() -> Vec<&'static str> {
-    Role::ALL.into_iter().map(Role::word).collect()
+    Role::ALL.into_iter().map(|it| it.as_str()).collect()
 }
 
 fn hit(found: StoredHit, project: String) -> Hit {

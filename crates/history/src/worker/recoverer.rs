@@ -93,7 +93,7 @@ fn write(
         }
         step.add_recovery(&RecoveryRow {
             at: now,
-            what: one.word().to_owned(),
+            what: <&str>::from(one).to_owned(),
             session_id: Some(one.session().to_string()),
             detail: one.detail(),
         })?;
@@ -138,7 +138,7 @@ fn view(store: &Store, key: SessionKey, row: SessionRow, lives: bool) -> Result<
     // A call without a turn may belong to any turn of the session.
     let batches = store.batches_to_recover(key, orphans.is_empty())?;
     let last_activity_at = store.last_sign(key)?;
-    let in_turn = [State::Working, State::WaitingForApproval].map(State::word);
+    let in_turn = [State::Working, State::WaitingForApproval].map(|state| state.as_str());
     let in_turn = row.state.is_some_and(|state| in_turn.contains(&&*state));
     Ok(SessionView {
         id: row.session_id.as_str().into(),

@@ -21,9 +21,6 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The scopes whose settings can be changed.
-    pub const OURS: [Self; 3] = [Self::User, Self::Project, Self::Local];
-
     /// The path of the settings file, from the agent's folder and the project's.
     pub fn file(self, root: &Path, project: &Path) -> PathBuf {
         let of_project = || project.join(traits(Agent::default()).folder);

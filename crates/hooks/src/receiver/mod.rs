@@ -21,7 +21,7 @@ mod seen_events;
 mod thread;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use watchbill_core::history::Exclude;
@@ -62,22 +62,10 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts a receiver for a data folder. It calls `on_event` on its thread; while that runs, senders spool.
-    ///
-    /// # Errors
-    /// When the folder cannot be used, or the system gives no thread.
-    pub fn open(
-        data_dir: &Path,
-        options: Options,
-        on_event: impl FnMut(HookMessage) + Send + 'static,
-    ) -> Result<Self, ReceiverError> {
-        Self::open_at(HookPaths::new(data_dir), options, on_event)
-    }
-
     /// Starts a receiver for the given places.
     ///
     /// # Errors
-    /// As [`Receiver::open`].
+    /// When the folder cannot be used, or the system gives no thread.
     pub fn open_at(
         places: HookPaths,
         options: Options,
@@ -91,7 +79,7 @@ impl Receiver {
     /// Starts a receiver for the given places, with all options and callbacks of [`ReceiverSetup`].
     ///
     /// # Errors
-    /// As [`Receiver::open`].
+    /// When the folder cannot be used, or the system gives no thread.
     pub fn open_for(places: HookPaths, listener: ReceiverSetup) -> Result<Self, ReceiverError> {
         let counts = Arc::new(Counts::default());
         let exclude = Arc::new(RwLock::new(listener.exclude.clone()));

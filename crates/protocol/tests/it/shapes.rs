@@ -284,8 +284,9 @@ fn counts_and_errors() {
             "no session begins with `abc`; `watchbill roster --all` lists them"
         ),
     ));
-    for code in [ErrorCode::NotFound, ErrorCode::NotReady, ErrorCode::Internal] {
-        assert_eq!(serde_json::to_value(code).unwrap(), code.word());
+    let words = [(ErrorCode::NotFound, "not_found"), (ErrorCode::NotReady, "not_ready")];
+    for (code, word) in words {
+        assert_eq!(serde_json::to_value(code).unwrap(), word);
     }
 }
 

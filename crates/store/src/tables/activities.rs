@@ -1,7 +1,7 @@
 //! Activities: the tool calls of a prompt batch, with outcome and duration.
 
 use rusqlite::{OptionalExtension, Row};
-use watchbill_core::history::rows::{Activity, CallOutcome};
+use watchbill_core::history::rows::Activity;
 use watchbill_core::time::Timestamp;
 
 use super::{At, FileKey, SessionKey, at, count, shared, time, uncount};
@@ -108,7 +108,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredActivity> {
         input: row.get(8)?,
         at: time(row, 9)?,
         offset: number(10)?,
-        outcome: row.get::<_, Option<String>>(11)?.as_deref().and_then(CallOutcome::of),
+        outcome: row.get::<_, Option<String>>(11)?.as_deref().and_then(|word| word.parse().ok()),
         ended_at: time(row, 12)?,
         duration_ms: number(13)?,
         result_offset: number(14)?,
@@ -204,7 +204,7 @@ impl WriteTransaction<'_> {
                 activity.input,
                 at(activity.at),
                 activity.offset.map(count),
-                activity.outcome.map(CallOutcome::word),
+                activity.outcome.map(|it| it.as_str()),
                 at(activity.ended_at),
                 activity.duration_ms.map(count),
                 activity.result_offset.map(count),

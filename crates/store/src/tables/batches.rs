@@ -1,7 +1,7 @@
 //! Prompt batches: what the user asked, and the result.
 
 use rusqlite::{OptionalExtension, Row};
-use watchbill_core::history::rows::{Batch, BatchOrigin, BatchStatus, Ended};
+use watchbill_core::history::rows::{Batch, Ended};
 use watchbill_core::ids::RecordId;
 use watchbill_core::time::Timestamp;
 
@@ -91,12 +91,12 @@ const COLUMNS: &str =
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredBatch> {
     let word = |column| -> rusqlite::Result<Option<String>> { row.get(column) };
-    let status = word(9)?.as_deref().and_then(BatchStatus::of);
+    let status = word(9)?.as_deref().and_then(|word| word.parse().ok());
     let ended = status.zip(time(row, 10)?);
     let response: Option<String> = row.get(14)?;
     let batch = Batch {
         id: shared(row, 2)?.unwrap_or_default(),
-        origin: word(3)?.as_deref().and_then(BatchOrigin::of),
+        origin: word(3)?.as_deref().and_then(|word| word.parse().ok()),
         prompt: row.get(4)?,
         private: row.get(5)?,
         started_at: time(row, 6)?,
@@ -198,13 +198,13 @@ impl WriteTransaction<'_> {
                 session,
                 file,
                 &*batch.id,
-                batch.origin.map(BatchOrigin::word),
+                batch.origin.map(|it| it.as_str()),
                 batch.prompt,
                 batch.private,
                 at(batch.started_at),
                 batch.offset.map(count),
                 batch.record.map(|id| record_blob(id.0)),
-                ended.map(|ended| ended.status.word()),
+                ended.map(|ended| ended.status.as_str()),
                 at(ended.map(|ended| ended.at)),
                 ended.and_then(|ended| ended.error.as_deref()),
                 at(batch.last_activity_at),

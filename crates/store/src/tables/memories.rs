@@ -129,7 +129,7 @@ impl WriteTransaction<'_> {
     pub(super) fn note_plan(&mut self, session: SessionKey, plan: &str) -> Result<(), StoreError> {
         let approved: bool = self.one(
             "SELECT EXISTS (SELECT 1 FROM plan_words WHERE session = ?1 AND plan = ?2 AND word = ?3)",
-            (session, plan, PlanEventKind::Approved.word()),
+            (session, plan, PlanEventKind::Approved.as_str()),
         )?;
         if approved { self.note_memory_due(session, None) } else { Ok(()) }
     }
@@ -228,7 +228,7 @@ impl WriteTransaction<'_> {
                 bits(signal.id),
                 session,
                 bits(place.project),
-                signal.kind.word(),
+                signal.kind.as_str(),
                 &*signal.batch,
                 signal.byte.map(count),
                 At(signal.at),
@@ -236,7 +236,7 @@ impl WriteTransaction<'_> {
                 signal.text,
                 signal.path,
                 signal.symptom,
-                signal.importance.word(),
+                signal.importance.as_str(),
                 signal.suspect
             ],
         )?;
@@ -251,7 +251,7 @@ impl WriteTransaction<'_> {
 
     /// A model gives its findings kinds of their own.
     fn drop_evidence_of_rules(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        let kinds = MemoryKind::OF_MODEL.map(|kind| format!("'{}'", kind.word())).join(", ");
+        let kinds = MemoryKind::OF_MODEL.map(|kind| format!("'{}'", kind.as_str())).join(", ");
         let rules = format!("DELETE FROM memory_evidence WHERE session = ?1 AND kind NOT IN ({kinds})");
         self.run_composed(&rules, [session])?;
         self.run(
@@ -306,7 +306,7 @@ impl WriteTransaction<'_> {
             rusqlite::params![
                 memory,
                 bits(project),
-                edit.what.word(),
+                edit.what.as_str(),
                 At(edit.at),
                 edit.text,
                 edit.path,

@@ -1,7 +1,4 @@
 //! The names of facts about the store itself.
-
-/// How many bytes of a text are stored.
-pub const TEXT_CUT: &str = "text_cut";
 /// Removed rows have left their bytes in the file: see `removal`.
 pub(crate) const CLEANING_DUE: &str = "cleaning_due";
 /// A hash of the exclusion rules that were applied to the stored rows.

@@ -90,7 +90,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ModelJobRow> {
         batch: shared(row, 1)?.unwrap_or_default(),
         ended_at: row.get::<_, At>(2)?.0,
         // A state of a later version is none that this one may change.
-        state: JobState::of(&row.get::<_, String>(3)?).unwrap_or(JobState::Skipped),
+        state: row.get::<_, String>(3)?.parse().unwrap_or(JobState::Skipped),
         is_wanted: row.get(4)?,
         tries: uncount(row.get(5)?),
     })
@@ -158,7 +158,7 @@ impl WriteTransaction<'_> {
             rusqlite::params![
                 job.session,
                 &*job.batch,
-                end.state.word(),
+                end.state.as_str(),
                 At(now),
                 count(end.tries),
                 count(end.millis),

@@ -105,7 +105,7 @@ impl WriteTransaction<'_> {
                 session,
                 &*version.plan,
                 at(version.at).unwrap_or(0),
-                version.word.word(),
+                version.word.as_str(),
                 version.batch.as_deref(),
                 file
             ],
@@ -121,7 +121,7 @@ impl WriteTransaction<'_> {
                 session,
                 &*version.plan,
                 at(version.at).unwrap_or(0),
-                version.word.word(),
+                version.word.as_str(),
                 version.batch.as_deref(),
                 file
             ],
@@ -223,7 +223,7 @@ impl Store {
                 Ok((
                     shared(row, 0)?.unwrap_or_default(),
                     time(row, 1)?,
-                    PlanEventKind::of(&word).unwrap_or(PlanEventKind::Written),
+                    word.parse().unwrap_or(PlanEventKind::Written),
                 ))
             })?
             .collect()

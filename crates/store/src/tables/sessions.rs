@@ -220,7 +220,7 @@ impl WriteTransaction<'_> {
         self.run(
             "UPDATE sessions SET state = ?2, state_kind = NULL, state_since = coalesce(active_at, state_since)
              WHERE session_id = ?1 AND state IS NOT NULL AND state <> ?2",
-            (session.as_str(), State::Ended.word()),
+            (session.as_str(), State::Ended.as_str()),
         )?;
         Ok(())
     }
@@ -327,20 +327,6 @@ impl Store {
                 .query_row([session], |row| time(row, 0))
                 .optional()
                 .map(Option::flatten)
-        })
-    }
-
-    /// The sessions of a work chain, oldest first.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn chain_sessions(&self, chain: &str) -> Result<Vec<SessionRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM sessions WHERE chain_id = ?1 ORDER BY created_at, session_id"
-            ))?
-            .query_map([chain], read)?
-            .collect()
         })
     }
 }

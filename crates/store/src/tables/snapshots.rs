@@ -1,7 +1,5 @@
 //! Snapshots of folds: the result of reading a file up to some byte, so that a start reads only the rest.
 
-use rusqlite::OptionalExtension;
-
 use super::{FileKey, count, uncount};
 use crate::{Store, StoreError, WriteTransaction};
 
@@ -112,20 +110,6 @@ impl Store {
                 })
             })?
             .collect()
-        })
-    }
-
-    /// Version and cursor of a snapshot's first part, without its bytes.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn snapshot_head(&self, file: FileKey, kind: SnapshotKind) -> Result<Option<(u32, u64)>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT version, cursor FROM snapshots WHERE file = ?1 AND kind = ?2 ORDER BY part LIMIT 1",
-            )?
-            .query_row((file, kind.word()), |row| Ok((row.get(0)?, uncount(row.get(1)?))))
-            .optional()
         })
     }
 }

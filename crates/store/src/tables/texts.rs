@@ -101,7 +101,7 @@ impl WriteTransaction<'_> {
                 row.part,
                 session,
                 at(row.at),
-                row.role.word(),
+                row.role.as_str(),
                 row.tool,
                 row.agent,
                 count(row.cut),

@@ -8,8 +8,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::Instance;
 use watchbill_platform::process;
-use watchbill_watch::process::{FakeProcesses, Parent, pid_domain, probe};
+use watchbill_watch::process::{FakeProcesses, Parent, pid_domain};
 use watchbill_watch::{Processes, SystemProcesses};
+
+fn probe(instance: &Instance, pid_domain: Option<&str>) -> Liveness {
+    SystemProcesses::new().probe(instance, pid_domain)
+}
 
 fn instance(pid: u32) -> Instance {
     Instance { pid, proc_start: process::look(pid).map(|found| found.start.into()) }

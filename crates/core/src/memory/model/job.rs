@@ -164,7 +164,7 @@ fn line(rows: &SessionRows, call: &Activity, at: usize) -> Option<Line> {
     };
     let how = match (outcome, call.error.as_deref().map(first_line)) {
         (CallOutcome::Error, Some(error)) if !error.is_empty() => format!("error: {error}"),
-        (outcome, _) => outcome.word().to_owned(),
+        (outcome, _) => outcome.as_str().to_owned(),
     };
     let text = [&*tool, &*target, &*how].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
     let text = text.join(" ");

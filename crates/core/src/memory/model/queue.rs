@@ -13,8 +13,11 @@ const FIRST_REST: Millis = Millis::from_secs(60);
 /// The longest rest.
 const LONGEST_REST: Millis = Millis::from_secs(30 * 60);
 
+as_str!(JobState);
+
 /// Where a job stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum JobState {
     /// It waits.
     Queued,
@@ -29,24 +32,6 @@ pub enum JobState {
 }
 
 impl JobState {
-    const ALL: [Self; 5] = [Self::Queued, Self::Running, Self::Done, Self::Failed, Self::Skipped];
-
-    /// The word in the store.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    /// The state of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.word() == word)
-    }
-
     /// The state after so many failed tries. A try without a model says nothing about the job, and is none.
     pub const fn after_failure(tries: u64) -> Self {
         if tries >= MOST_TRIES { Self::Failed } else { Self::Queued }

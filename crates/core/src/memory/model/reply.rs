@@ -98,7 +98,7 @@ fn finding(project: u64, rows: &SessionRows, job: &Job, value: &Value) -> Result
     let word = |name: &str| value.get(name).and_then(|field| field.as_str()).ok_or(Refused::OtherForm);
     let kind = word("type")?;
     let kind =
-        MemoryKind::OF_MODEL.into_iter().find(|known| known.word() == kind).ok_or(Refused::OtherForm)?;
+        MemoryKind::OF_MODEL.into_iter().find(|known| known.as_str() == kind).ok_or(Refused::OtherForm)?;
     let importance = match word("importance")? {
         "high" if !job.is_investigation => Importance::High,
         "high" | "medium" => Importance::Medium,

@@ -8,8 +8,8 @@ use crate::memory::plain::MAX_CHARS;
 
 /// The schema as JSON text. `file` is one of the question's files or empty, and `evidence` names its activities.
 pub fn schema(job: &Job) -> String {
-    let types = list(MemoryKind::OF_MODEL.iter().map(|kind| kind.word()));
-    let importance = list([Importance::Medium, Importance::High].iter().map(|one| one.word()));
+    let types = list(MemoryKind::OF_MODEL.iter().map(|kind| kind.as_str()));
+    let importance = list([Importance::Medium, Importance::High].iter().map(|one| one.as_str()));
     let files = list(job.files.iter().map(String::as_str).chain([""]));
     let evidence = list(job.labels.iter().map(|label| &*label.name));
     let most = job.labels.len().min(3);

@@ -41,7 +41,7 @@ pub struct Signal {
 
 /// The id of a memory of this project, kind and key.
 pub fn memory_id(project: u64, kind: MemoryKind, key: &str) -> u64 {
-    let start = stable_hash_from(stable_hash(&project.to_be_bytes()), kind.word().as_bytes());
+    let start = stable_hash_from(stable_hash(&project.to_be_bytes()), kind.as_str().as_bytes());
     stable_hash_from(start, format!("\n{key}").as_bytes())
 }
 

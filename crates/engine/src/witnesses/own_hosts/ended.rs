@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use watchbill_core::history::Exclude;
-use watchbill_core::own::HostState;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_drive::client::{HostClient, HostError};
+use watchbill_drive::fold::HostState;
 use watchbill_drive::folder::Folder;
 use watchbill_drive::sessions::{FoundHost, session};
 use watchbill_drive::summary::OwnSummary;

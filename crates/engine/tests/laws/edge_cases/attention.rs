@@ -59,7 +59,10 @@ fn a_need_counts_after_a_second_and_is_alerted_once_after_two() {
     assert_eq!(house.row(A).group, Group::NeedsYou);
     let outcomes = outcomes_after(&mut house, 60.0);
     let [AttentionEvent::Raised { episode, silence: None }] = &*outcomes else { panic!("{outcomes:?}") };
-    assert_eq!((episode.session.as_str(), &*episode.text()), (A, "work wants to run `rm -r build`"));
+    assert_eq!(
+        (episode.session.as_str(), &*episode.name, &*episode.wants),
+        (A, "work", "wants to run `rm -r build`")
+    );
     house.out.clear();
     house.registry(7, A, "busy").write(A, result("t1"));
     let outcomes = house.outcomes();

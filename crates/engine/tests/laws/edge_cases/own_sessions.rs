@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use watchbill_core::ids::SessionId;
-use watchbill_core::own::HostState;
 use watchbill_core::own::resume::Holder;
+use watchbill_drive::fold::HostState;
 use watchbill_engine::input::Input;
 use watchbill_engine::witnesses::own::OwnInput;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};

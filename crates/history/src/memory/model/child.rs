@@ -91,11 +91,6 @@ impl Asking {
         Stop(Arc::clone(&self.input))
     }
 
-    /// The id of the process.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Waits for the result.
     pub fn result(mut self) -> ModelResult {
         let (sender, receiver) = channel();

@@ -116,10 +116,10 @@ fn tried(
     checked: Checked,
 ) -> TriedTurn {
     let found = checked.found.into_iter().map(|signal| ModelFinding {
-        kind: signal.kind.word().to_owned(),
+        kind: signal.kind.as_str().to_owned(),
         text: signal.text,
         path: signal.path,
-        importance: signal.importance.word().to_owned(),
+        importance: signal.importance.as_str().to_owned(),
         suspect: signal.suspect,
         byte: signal.byte,
     });

@@ -37,7 +37,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Evidence> {
         at: row.get::<_, At>(4)?.0,
         times: uncount(row.get(5)?),
         // A kind of a later version counts as a note; only the shown word differs.
-        kind: MemoryKind::of(&word(6)?).unwrap_or(MemoryKind::Note),
+        kind: word(6)?.parse().unwrap_or(MemoryKind::Note),
         text: row.get(7)?,
         path: row.get(8)?,
         symptom: row.get(9)?,
@@ -47,7 +47,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Evidence> {
 }
 
 fn read_edit(row: &Row<'_>) -> rusqlite::Result<Option<Edit>> {
-    let Some(what) = EditKind::of(&row.get::<_, String>(1)?) else { return Ok(None) };
+    let Ok(what) = row.get::<_, String>(1)?.parse::<EditKind>() else { return Ok(None) };
     Ok(Some(Edit {
         memory: unbits(row.get(0)?),
         what,

@@ -7,48 +7,85 @@ use watchbill_core::evidence::registry::{Liveness, RegistryEntry, RegistryStatus
 use watchbill_core::evidence::{Evidence, InstanceWitness, TranscriptWitness, Verdict, resolve};
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::own::resume::{Holder, may_resume};
-use watchbill_core::own::{HostState, OwnFact, OwnFold, OwnWay, OwnWitness, PromptPlace};
+use watchbill_core::own::{OwnWay, OwnWitness};
 use watchbill_core::roster::row::Source;
 use watchbill_core::session::snapshot::{from_bytes, to_bytes};
 use watchbill_core::session::state::{Confidence, State, StateKind, Timeouts};
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::record::Usage;
+use watchbill_drive::fold::{HostState, OwnFold};
+use watchbill_protocol::own::event::{NO_REACTION, OwnTokens, OwnWhat, PromptPlace};
 
 fn at(offset: i64) -> Timestamp {
     Timestamp::from_millis(1_795_188_000_000 + offset)
 }
 
-fn init() -> OwnFact {
-    OwnFact::Init {
-        session: SessionId::new("s"),
+fn init() -> OwnWhat {
+    OwnWhat::Init {
+        session: "s".into(),
         model: Some("m-1".into()),
         mode: Some("default".into()),
         version: None,
         pid: Some(7),
+        models: Vec::new(),
+        modes: Vec::new(),
+        commands: Vec::new(),
     }
 }
 
-fn prompt(id: &str, place: PromptPlace) -> OwnFact {
-    OwnFact::Prompt { id: id.into(), text: "Mend the\nbuild".into(), place }
+fn prompt(id: &str, place: PromptPlace) -> OwnWhat {
+    OwnWhat::Prompt { id: id.into(), text: "Mend the\nbuild".into(), images: 0, place }
 }
 
-fn ask(id: &str, kind: StateKind) -> OwnFact {
-    OwnFact::Asked { id: id.into(), kind, tool: "Bash".into(), summary: "Bash: rm -r x".into() }
+fn ask(id: &str, kind: &str) -> OwnWhat {
+    let request = serde_json::json!({
+        "id": id, "digest": "", "kind": kind, "tool": "Bash", "input": null, "shown": "", "summary": "Bash: rm -r x",
+        "openedAt": "", "answerable": "stream", "progress": "",
+    });
+    OwnWhat::Request { request: Box::new(serde_json::from_value(request).unwrap()) }
 }
 
-fn ends(reason: &str) -> OwnFact {
-    let tokens = Usage { input: 10, output: 5, cache_read: 1, cache_write: 2 };
-    OwnFact::TurnEnd { reason: reason.into(), tokens: Some(tokens) }
+fn closes(id: &str) -> OwnWhat {
+    OwnWhat::RequestClosed { request: id.into(), by: "answered".into() }
 }
 
-fn ended(asked: bool, code: Option<i32>) -> OwnFact {
-    OwnFact::Ended { asked, code, signal: None, words: Some("boom".into()) }
+fn uses(id: &str, tool: &str, target: &str) -> OwnWhat {
+    let (tool, target) = (tool.into(), target.into());
+    OwnWhat::ToolUse { id: id.into(), tool, input: serde_json::Value::Null, target, parent: None }
 }
 
-fn folded(facts: &[(i64, OwnFact)]) -> OwnFold {
+fn result(id: &str) -> OwnWhat {
+    OwnWhat::ToolResult { id: id.into(), text: String::new(), failed: false }
+}
+
+fn writes() -> OwnWhat {
+    OwnWhat::Text { block: "b".into(), delta: "x".into() }
+}
+
+fn fails(text: &str, cause: &str) -> OwnWhat {
+    OwnWhat::Error { text: text.into(), cause: cause.into() }
+}
+
+fn retry() -> OwnWhat {
+    OwnWhat::Retry { attempt: 1, of: None, wait_ms: None, cause: "429".into() }
+}
+
+fn compaction(done: bool) -> OwnWhat {
+    OwnWhat::Compaction { done, trigger: None, before: None }
+}
+
+fn ends(reason: &str) -> OwnWhat {
+    let tokens = OwnTokens { input: 10, output: 5, cache_read: 1, cache_write: 2 };
+    OwnWhat::TurnEnd { reason: reason.into(), tokens: Some(tokens), prompts: Vec::new() }
+}
+
+fn ended(asked: bool, code: Option<i32>) -> OwnWhat {
+    OwnWhat::SessionEnded { asked, code, signal: None, words: Some("boom".into()) }
+}
+
+fn folded(facts: &[(i64, OwnWhat)]) -> OwnFold {
     let mut fold = OwnFold::new(OwnWay::Stream, at(0));
     for (when, fact) in facts {
-        fold.take(at(*when), fact.clone());
+        fold.take(at(*when), fact);
     }
     fold
 }
@@ -62,21 +99,21 @@ fn told(fold: &OwnFold) -> (State, Option<StateKind>, i64) {
 fn a_turn_is_told_from_the_prompt_to_its_end() {
     let mut fold = folded(&[]);
     assert_eq!(told(&fold), (State::Idle, None, 0));
-    fold.take(at(1), prompt("a", PromptPlace::Queued));
+    fold.take(at(1), &prompt("a", PromptPlace::Queued));
     assert_eq!((fold.queued(), fold.goal.as_deref()), (1, Some("Mend the build")));
-    fold.take(at(2), prompt("a", PromptPlace::Running));
+    fold.take(at(2), &prompt("a", PromptPlace::Started));
     assert_eq!((fold.queued(), told(&fold)), (0, (State::Working, None, 2)));
-    fold.take(at(3), init());
-    fold.take(at(4), OwnFact::TurnStart);
+    fold.take(at(3), &init());
+    fold.take(at(4), &OwnWhat::TurnStart);
     assert_eq!(told(&fold), (State::Working, None, 2), "the turn began with its prompt");
-    fold.take(at(5), OwnFact::ToolUse { id: "c".into(), tool: "Bash".into(), target: "ls".into() });
-    fold.take(at(6), ask("r", StateKind::Permission));
+    fold.take(at(5), &uses("c", "Bash", "ls"));
+    fold.take(at(6), &ask("r", "permission"));
     assert_eq!(told(&fold), (State::WaitingForApproval, Some(StateKind::Permission), 6));
-    fold.take(at(7), OwnFact::AskClosed { id: "r".into() });
+    fold.take(at(7), &closes("r"));
     assert_eq!(told(&fold), (State::Working, None, 7));
     assert_eq!(fold.calls.len(), 1);
-    fold.take(at(8), OwnFact::ToolResult { id: "c".into() });
-    fold.take(at(9), ends("completed"));
+    fold.take(at(8), &result("c"));
+    fold.take(at(9), &ends("completed"));
     assert_eq!(told(&fold), (State::WaitingForInput, Some(StateKind::TurnEnded), 9));
     assert_eq!((fold.calls.len(), fold.tokens.unwrap().output), (0, 5));
     assert_eq!((fold.model.as_deref(), fold.pid()), (Some("m-1"), Some(7)));
@@ -93,11 +130,7 @@ fn each_end_of_a_turn_has_its_kind_and_its_words() {
         ("a new word", StateKind::Error, "out of credit"),
     ];
     for (reason, kind, detail) in cases {
-        let fold = folded(&[
-            (1, OwnFact::TurnStart),
-            (2, OwnFact::Failed("out of credit".into())),
-            (3, ends(reason)),
-        ]);
+        let fold = folded(&[(1, OwnWhat::TurnStart), (2, fails("out of credit", "api")), (3, ends(reason))]);
         let reading = fold.witness().reading.unwrap();
         assert_eq!((reading.kind, &*reading.detail), (Some(kind), detail), "{reason}");
     }
@@ -105,13 +138,13 @@ fn each_end_of_a_turn_has_its_kind_and_its_words() {
 
 #[test]
 fn retries_and_compactions_are_kinds_of_work_and_pass() {
-    let mut fold = folded(&[(1, OwnFact::TurnStart), (2, OwnFact::Retry("429; try 1 failed".into()))]);
+    let mut fold = folded(&[(1, OwnWhat::TurnStart), (2, retry())]);
     assert_eq!(told(&fold), (State::Working, Some(StateKind::Retrying), 1));
-    fold.take(at(3), OwnFact::Output);
+    fold.take(at(3), &writes());
     assert_eq!(told(&fold), (State::Working, None, 1));
-    fold.take(at(4), OwnFact::Compaction(false));
+    fold.take(at(4), &compaction(false));
     assert_eq!(told(&fold).1, Some(StateKind::Compacting));
-    fold.take(at(5), OwnFact::Compaction(true));
+    fold.take(at(5), &compaction(true));
     assert_eq!(told(&fold), (State::Working, None, 1));
 }
 
@@ -125,7 +158,7 @@ fn an_end_says_who_ended_it() {
     assert_eq!(told(&failed), (State::Ended, Some(StateKind::Crashed), 2));
     let words = failed.witness().reading.unwrap().detail;
     assert_eq!(&*words, "the agent ended with exit code 1: boom");
-    let mut lost = folded(&[(1, init()), (2, OwnFact::TurnStart)]);
+    let mut lost = folded(&[(1, init()), (2, OwnWhat::TurnStart)]);
     lost.set_host(HostState::Gone);
     assert_eq!(told(&lost), (State::Ended, Some(StateKind::Crashed), 2));
     assert!(!lost.is_live() && lost.pid().is_none());
@@ -136,44 +169,51 @@ fn an_end_says_who_ended_it() {
 #[test]
 fn an_agent_that_ends_before_it_is_ready_has_failed_whatever_its_code() {
     let ends = |words: Option<&str>| {
-        let words = words.map(Arc::from);
-        let end = OwnFact::Ended { asked: false, code: Some(0), signal: None, words };
-        let fold =
-            folded(&[(1, OwnFact::Started(7)), (2, OwnFact::Failed("held elsewhere".into())), (3, end)]);
+        let words = words.map(str::to_owned);
+        let end = OwnWhat::SessionEnded { asked: false, code: Some(0), signal: None, words };
+        let fold = folded(&[(1, OwnWhat::Started { pid: 7 }), (2, fails("held elsewhere", "api")), (3, end)]);
         (told(&fold), fold.witness().reading.unwrap().detail)
     };
     let (state, detail) = ends(Some("It runs in the background."));
     assert_eq!(state, (State::Ended, Some(StateKind::Crashed), 3));
     assert_eq!(&*detail, "the agent ended before it was ready, with exit code 0: It runs in the background.");
     assert!(ends(None).1.ends_with(": held elsewhere"), "its last error stands for its last words");
-    let again =
-        [(1, init()), (2, ended(false, Some(0))), (3, OwnFact::Started(8)), (4, ended(false, Some(0)))];
+    let again = [
+        (1, init()),
+        (2, ended(false, Some(0))),
+        (3, OwnWhat::Started { pid: 8 }),
+        (4, ended(false, Some(0))),
+    ];
     assert_eq!(told(&folded(&again)), (State::Ended, Some(StateKind::Crashed), 4));
 }
 
 #[test]
 fn an_agent_that_does_not_react_to_an_interrupt_is_told_until_it_does_something() {
-    let mut fold = folded(&[(1, OwnFact::TurnStart), (2, OwnFact::Unresponsive("it does not react".into()))]);
+    let mut fold = folded(&[(1, OwnWhat::TurnStart), (2, fails("it does not react", NO_REACTION))]);
     assert_eq!(told(&fold), (State::Working, None, 1));
     assert_eq!(&*fold.witness().reading.unwrap().detail, "it does not react");
-    fold.take(at(3), OwnFact::Output);
+    fold.take(at(3), &writes());
     assert_ne!(&*fold.witness().reading.unwrap().detail, "it does not react");
-    fold.take(at(4), ends("interrupted"));
-    fold.take(at(5), OwnFact::Unresponsive("too late".into()));
+    fold.take(at(4), &ends("interrupted"));
+    fold.take(at(5), &fails("too late", NO_REACTION));
     assert_eq!(told(&fold).0, State::WaitingForInput);
 }
 
 #[test]
 fn an_agent_that_starts_again_has_not_ended() {
-    let fold =
-        folded(&[(1, init()), (2, ended(false, Some(1))), (3, OwnFact::Started(8)), (4, OwnFact::TurnStart)]);
+    let fold = folded(&[
+        (1, init()),
+        (2, ended(false, Some(1))),
+        (3, OwnWhat::Started { pid: 8 }),
+        (4, OwnWhat::TurnStart),
+    ]);
     assert_eq!(told(&fold), (State::Working, None, 4));
     assert_eq!(fold.pid(), Some(8));
 }
 
 #[test]
 fn a_host_that_runs_after_the_end_has_resumed_the_session() {
-    let mut fold = folded(&[(1, init()), (2, OwnFact::TurnStart), (3, ended(true, Some(143)))]);
+    let mut fold = folded(&[(1, init()), (2, OwnWhat::TurnStart), (3, ended(true, Some(143)))]);
     assert!(!fold.is_live());
     fold.set_host(HostState::Runs);
     assert!(fold.is_live());
@@ -181,14 +221,14 @@ fn a_host_that_runs_after_the_end_has_resumed_the_session() {
     fold.set_host(HostState::Gone);
     assert_eq!(told(&fold), (State::Ended, None, 3), "nothing happened since, so it ended as before");
     // A host that was killed leaves no end; the next one says which prompts are in doubt.
-    let lost = folded(&[(1, prompt("a", PromptPlace::Running)), (2, prompt("a", PromptPlace::Lost))]);
+    let lost = folded(&[(1, prompt("a", PromptPlace::Started)), (2, prompt("a", PromptPlace::Unknown))]);
     assert_eq!(told(&lost), (State::WaitingForInput, Some(StateKind::Interrupted), 2));
 }
 
 #[test]
 fn a_clear_begins_a_conversation_with_a_title_of_its_own() {
-    let mut fold = folded(&[(1, init()), (2, prompt("a", PromptPlace::Running)), (3, ends("completed"))]);
-    fold.take(at(4), OwnFact::Moved(SessionId::new("t")));
+    let mut fold = folded(&[(1, init()), (2, prompt("a", PromptPlace::Started)), (3, ends("completed"))]);
+    fold.take(at(4), &OwnWhat::Moved { session: "t".into() });
     assert_eq!(fold.session, Some(SessionId::new("t")));
     assert_eq!((fold.goal.as_deref(), fold.tokens), (None, None));
 }
@@ -257,7 +297,7 @@ fn a_session_without_a_process_is_live_while_its_host_runs() {
 
 #[test]
 fn the_host_is_ahead_of_the_registry_which_wins_only_when_it_is_newer() {
-    let own = folded(&[(0, init()), (1_000, OwnFact::TurnStart)]).witness();
+    let own = folded(&[(0, init()), (1_000, OwnWhat::TurnStart)]).witness();
     let old = [process(7, Some(RegistryStatus::Idle), 900, Liveness::Alive)];
     let v = verdict(1_500, &own, &old, None);
     assert_eq!((short(&v), v.pid), ((State::Working, None, Source::Stream), Some(7)));
@@ -265,7 +305,7 @@ fn the_host_is_ahead_of_the_registry_which_wins_only_when_it_is_newer() {
     assert_eq!(short(&verdict(3_000, &own, &just_now, None)).2, Source::Stream);
     let newer = [process(7, Some(RegistryStatus::Idle), 3_001, Liveness::Alive)];
     assert_eq!(short(&verdict(3_001, &own, &newer, None)).2, Source::Registry);
-    let own = folded(&[(0, init()), (1_000, ask("r", StateKind::Plan))]).witness();
+    let own = folded(&[(0, init()), (1_000, ask("r", "plan"))]).witness();
     let v = verdict(9_000, &own, &[process(7, Some(RegistryStatus::Busy), 8_000, Liveness::Alive)], None);
     assert_eq!(short(&v), (State::WaitingForApproval, Some(StateKind::Plan), Source::Stream));
     assert_eq!(&*v.ask.unwrap().target, "Bash: rm -r x");
@@ -273,14 +313,14 @@ fn the_host_is_ahead_of_the_registry_which_wins_only_when_it_is_newer() {
 
 #[test]
 fn background_work_shows_by_the_registry_alone() {
-    let own = folded(&[(0, init()), (900, OwnFact::TurnStart), (1_000, ends("completed"))]).witness();
+    let own = folded(&[(0, init()), (900, OwnWhat::TurnStart), (1_000, ends("completed"))]).witness();
     let v = verdict(1_500, &own, &[process(7, Some(RegistryStatus::Shell), 1_050, Liveness::Alive)], None);
     assert_eq!(short(&v), (State::WaitingForInput, Some(StateKind::Background), Source::Registry));
 }
 
 #[test]
 fn an_ended_turn_becomes_idle_and_says_when_to_look_again() {
-    let own = folded(&[(0, init()), (900, OwnFact::TurnStart), (1_000, ends("completed"))]).witness();
+    let own = folded(&[(0, init()), (900, OwnWhat::TurnStart), (1_000, ends("completed"))]).witness();
     let v = verdict(2_000, &own, &[], None);
     assert_eq!(short(&v), (State::WaitingForInput, Some(StateKind::TurnEnded), Source::Stream));
     assert_eq!(v.next, Some(at(601_000)));
@@ -310,20 +350,20 @@ fn a_person_who_resumed_it_in_a_terminal_is_believed() {
 #[test]
 fn a_terminal_leaves_the_state_to_the_others() {
     let mut fold = OwnFold::new(OwnWay::Pty, at(0));
-    fold.take(at(1), OwnFact::Started(7));
+    fold.take(at(1), &OwnWhat::Started { pid: 7 });
     let own = fold.witness();
     let busy = [process(7, Some(RegistryStatus::Busy), 900, Liveness::Alive)];
     assert_eq!(short(&verdict(1_000, &own, &busy, None)), (State::Working, None, Source::Registry));
     let v = verdict(1_000, &own, &[], None);
     assert_eq!((short(&v), v.live, v.pid), ((State::Idle, None, Source::Pty), true, Some(7)));
-    fold.take(at(2_000), ended(false, Some(0)));
+    fold.take(at(2_000), &ended(false, Some(0)));
     assert_eq!(short(&verdict(2_000, &fold.witness(), &[], None)), (State::Ended, None, Source::Pty));
 }
 
 #[test]
 fn a_terminal_without_a_prompt_waits_for_nobody() {
     let mut fold = OwnFold::new(OwnWay::Pty, at(0));
-    fold.take(at(1), OwnFact::Started(7));
+    fold.take(at(1), &OwnWhat::Started { pid: 7 });
     let own = fold.witness();
     let idle = [process(7, Some(RegistryStatus::Idle), 900, Liveness::Alive)];
     let v = verdict(1_000, &own, &idle, None);
@@ -350,25 +390,25 @@ fn a_resume_is_refused_while_a_process_has_the_session() {
     assert_eq!(may_resume(&[other(7, Liveness::Alive)], true), Err(Holder::Own));
 }
 
-fn any_fact() -> impl Strategy<Value = OwnFact> {
+fn any_fact() -> impl Strategy<Value = OwnWhat> {
     let id = prop::sample::select(vec!["a", "b", "c"]);
-    let places = prop::sample::select(vec![PromptPlace::Queued, PromptPlace::Running, PromptPlace::Over]);
+    let places = prop::sample::select(vec![PromptPlace::Queued, PromptPlace::Started, PromptPlace::Done]);
     prop_oneof![
         Just(init()),
         (id.clone(), places).prop_map(|(id, place)| prompt(id, place)),
-        Just(OwnFact::TurnStart),
-        Just(OwnFact::Output),
-        id.clone().prop_map(|id| OwnFact::ToolUse { id: id.into(), tool: "T".into(), target: "x".into() }),
-        id.clone().prop_map(|id| OwnFact::ToolResult { id: id.into() }),
-        id.clone().prop_map(|id| ask(id, StateKind::Permission)),
-        id.prop_map(|id| OwnFact::AskClosed { id: id.into() }),
-        Just(OwnFact::Retry("again".into())),
-        any::<bool>().prop_map(OwnFact::Compaction),
+        Just(OwnWhat::TurnStart),
+        Just(writes()),
+        id.clone().prop_map(|id| uses(id, "T", "x")),
+        id.clone().prop_map(result),
+        id.clone().prop_map(|id| ask(id, "permission")),
+        id.prop_map(closes),
+        Just(retry()),
+        any::<bool>().prop_map(compaction),
         Just(ends("completed")),
-        Just(OwnFact::Moved(SessionId::new("t"))),
-        Just(OwnFact::Started(9)),
+        Just(OwnWhat::Moved { session: "t".into() }),
+        Just(OwnWhat::Started { pid: 9 }),
         any::<bool>().prop_map(|asked| ended(asked, Some(0))),
-        Just(OwnFact::Ending(1)),
+        Just(OwnWhat::Ending { left: Vec::new() }),
     ]
 }
 
@@ -379,7 +419,7 @@ proptest! {
     fn any_order_of_facts_is_consistent(facts in prop::collection::vec(any_fact(), 0..40)) {
         let mut fold = OwnFold::new(OwnWay::Stream, at(0));
         for (when, fact) in facts.into_iter().enumerate() {
-            fold.take(at(i64::try_from(when).unwrap()), fact);
+            fold.take(at(i64::try_from(when).unwrap()), &fact);
             let reading = fold.witness().reading.unwrap();
             let asks = fold.ask_ids().next().is_some();
             prop_assert_eq!(reading.state == State::WaitingForApproval, asks && fold.is_live());
@@ -395,8 +435,8 @@ proptest! {
     fn a_kept_fold_is_the_same_fold(facts in prop::collection::vec(any_fact(), 0..40), now in 0_i64..40) {
         let (mut told, mut clamped) = (folded(&[]), folded(&[]));
         for (when, fact) in (0..).zip(facts) {
-            told.take(at(when), fact.clone());
-            clamped.take(at(when).min(at(now)), fact);
+            told.take(at(when), &fact);
+            clamped.take(at(when).min(at(now)), &fact);
         }
         let mut kept: OwnFold = from_bytes(&to_bytes(&told)).unwrap();
         prop_assert_eq!(&kept, &told);

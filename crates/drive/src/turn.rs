@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::session::facts::one_line;
-use crate::session::state::{State, StateKind};
+use watchbill_core::session::facts::one_line;
+use watchbill_core::session::state::{State, StateKind};
 
 /// The state of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Turn {
+pub(crate) enum Turn {
     /// None has begun.
     None,
     /// It runs, with what it does beside its work.
@@ -20,7 +20,7 @@ pub(super) enum Turn {
 
 /// An activity of a running turn other than its work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Beside {
+pub(crate) enum Beside {
     Nothing,
     Retries(Arc<str>),
     Unresponsive(Arc<str>),

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::SessionId;
-use crate::own::fact::{OwnFact, PromptPlace};
-use crate::own::turn::{Beside, Turn};
-use crate::own::witness::{OwnReading, OwnWay, OwnWitness};
-use crate::roster::reason::PendingTool;
-use crate::session::facts::one_line;
-use crate::session::state::{State, StateKind};
-use crate::time::Timestamp;
-use crate::transcript::record::Usage;
+use watchbill_core::ids::SessionId;
+use watchbill_core::own::{OwnReading, OwnWay, OwnWitness};
+use watchbill_core::roster::reason::PendingTool;
+use watchbill_core::session::facts::one_line;
+use watchbill_core::session::state::{State, StateKind};
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::record::Usage;
+use watchbill_protocol::own::event::{NO_REACTION, OwnTokens, OwnWhat, PromptPlace};
+use watchbill_protocol::request::Request;
+
+use crate::turn::{Beside, Turn};
 
 /// Calls and requests that are kept at most. An agent with more of them open has gone wrong.
 const MAX_OPEN: usize = 256;
@@ -46,7 +48,7 @@ struct Ask {
 }
 
 /// The state of one own session, folded from its events. That of an ended one is kept in a file: another form of it needs
-/// another [`VERSION`](crate::session::snapshot::VERSION).
+/// another [`VERSION`](watchbill_core::session::snapshot::VERSION).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnFold {
     way: OwnWay,
@@ -166,44 +168,50 @@ impl OwnFold {
     }
 
     /// Takes one event in, in the order of the log.
-    pub fn take(&mut self, at: Timestamp, fact: OwnFact) {
+    pub fn take(&mut self, at: Timestamp, what: &OwnWhat) {
         self.last_at = self.last_at.max(at);
-        match fact {
-            OwnFact::Init { session, model, mode, version, pid } => {
-                self.session = Some(session);
+        match what {
+            OwnWhat::Init { session, model, mode, version, pid, .. } => {
+                self.session = Some(SessionId::new(session));
                 self.starting = false;
-                self.version = version.or(self.version.take());
+                self.version = filled(version).or(self.version.take());
                 self.pid = pid.or(self.pid);
                 self.change(model, mode);
             }
-            OwnFact::Changed { model, mode } => self.change(model, mode),
-            OwnFact::Moved(session) => self.move_on(at, session),
-            OwnFact::Prompt { id, text, place } => self.prompt(at, id, &text, place),
-            OwnFact::Held(cause) => self.held = cause,
-            OwnFact::TurnStart => self.work(at, Beside::Nothing),
-            OwnFact::Output => self.goes_on(),
-            OwnFact::ToolUse { id, tool, target } => self.call(at, id, tool, target),
-            OwnFact::ToolResult { id } => self.calls.retain(|call| call.id != id),
-            OwnFact::Asked { id, kind, tool, summary } => self.ask(at, id, kind, tool, summary),
-            OwnFact::AskClosed { id } => self.close(at, &id),
-            OwnFact::Retry(words) => self.work(at, Beside::Retries(words)),
-            OwnFact::Compaction(false) => self.work(at, Beside::Compacts),
-            OwnFact::Compaction(true) => self.goes_on(),
-            OwnFact::Failed(words) => self.failed = Some(words),
-            OwnFact::Unresponsive(words) => self.does_not_react(words),
-            OwnFact::Context { used, size } => self.context = Some((used, size)),
-            OwnFact::TurnEnd { reason, tokens } => self.end_turn(at, reason, tokens),
-            OwnFact::Started(pid) => {
-                self.pid = Some(pid);
+            OwnWhat::Changed { model, mode } => self.change(model, mode),
+            OwnWhat::Moved { session } => self.move_on(at, session),
+            OwnWhat::Prompt { id, text, place, .. } => self.prompt(at, id, text, *place),
+            OwnWhat::QueueHeld { held, cause } => {
+                self.held = held.then(|| filled(cause).unwrap_or_else(|| "interrupted".into()));
+            }
+            OwnWhat::TurnStart => self.work(at, Beside::Nothing),
+            OwnWhat::Text { .. } | OwnWhat::Thinking { .. } | OwnWhat::Block { .. } => self.goes_on(),
+            OwnWhat::ToolUse { id, tool, target, .. } => self.call(at, id, tool, target),
+            OwnWhat::ToolResult { id, .. } => self.calls.retain(|call| *call.id != **id),
+            OwnWhat::Request { request } => self.ask(at, request),
+            OwnWhat::RequestClosed { request, .. } => self.close(at, request),
+            OwnWhat::Retry { attempt, of, cause, .. } => {
+                let of = of.map(|of| format!(" of {of}")).unwrap_or_default();
+                self.work(at, Beside::Retries(format!("{cause}; try {attempt}{of} failed").into()));
+            }
+            OwnWhat::Compaction { done: false, .. } => self.work(at, Beside::Compacts),
+            OwnWhat::Compaction { done: true, .. } => self.goes_on(),
+            OwnWhat::Error { text, cause } if cause == NO_REACTION => self.does_not_react(text),
+            OwnWhat::Error { text, .. } => self.failed = Some(text.as_str().into()),
+            OwnWhat::Context { used, size } => self.context = Some((*used, *size)),
+            OwnWhat::TurnEnd { reason, tokens, .. } => self.end_turn(at, reason, *tokens),
+            OwnWhat::Started { pid } => {
+                self.pid = Some(*pid);
                 self.end = None;
                 self.again = false;
                 // A terminal does not say when its program is ready.
                 self.starting = self.way == OwnWay::Stream;
                 self.break_off(at);
             }
-            OwnFact::Ending(_) => self.ending = true,
-            OwnFact::Ended { asked, code, signal, words } => self.end(at, asked, code, signal, words),
-            OwnFact::Other => {}
+            OwnWhat::Ending { .. } => self.ending = true,
+            OwnWhat::SessionEnded { asked, code, signal, words } => {
+                self.end(at, *asked, *code, *signal, filled(words));
+            }
         }
     }
 
@@ -218,33 +226,28 @@ impl OwnFold {
         }
     }
 
-    fn change(&mut self, model: Option<Arc<str>>, mode: Option<Arc<str>>) {
-        self.model = model.or(self.model.take());
-        self.mode = mode.or(self.mode.take());
+    fn change(&mut self, model: &Option<String>, mode: &Option<String>) {
+        self.model = filled(model).or(self.model.take());
+        self.mode = filled(mode).or(self.mode.take());
     }
 
-    fn prompt(&mut self, at: Timestamp, id: Arc<str>, text: &str, place: PromptPlace) {
-        if self.goal.is_none() && matches!(place, PromptPlace::Queued | PromptPlace::Running) {
+    fn prompt(&mut self, at: Timestamp, id: &str, text: &str, place: PromptPlace) {
+        let is_open = matches!(place, PromptPlace::Queued | PromptPlace::Sent | PromptPlace::Started);
+        if self.goal.is_none() && is_open {
             let line = one_line(text);
             self.goal = (!line.is_empty()).then(|| line.into());
         }
+        if place == PromptPlace::Queued {
+            self.queue.insert(id.into());
+            return;
+        }
+        self.queue.remove(id);
         match place {
-            PromptPlace::Queued => {
-                self.queue.insert(id);
+            PromptPlace::Sent | PromptPlace::Started if !matches!(self.turn, Turn::Runs(_)) => {
+                self.work(at, Beside::Nothing);
             }
-            PromptPlace::Running => {
-                self.queue.remove(&id);
-                if !matches!(self.turn, Turn::Runs(_)) {
-                    self.work(at, Beside::Nothing);
-                }
-            }
-            PromptPlace::Over => {
-                self.queue.remove(&id);
-            }
-            PromptPlace::Lost => {
-                self.queue.remove(&id);
-                self.break_off(at);
-            }
+            PromptPlace::Unknown => self.break_off(at),
+            _ => {}
         }
     }
 
@@ -265,23 +268,28 @@ impl OwnFold {
         }
     }
 
-    fn does_not_react(&mut self, words: Arc<str>) {
+    fn does_not_react(&mut self, words: &str) {
         if let Turn::Runs(beside) = &mut self.turn {
-            *beside = Beside::Unresponsive(words);
+            *beside = Beside::Unresponsive(words.into());
         }
     }
 
-    fn call(&mut self, at: Timestamp, id: Arc<str>, tool: Arc<str>, target: Arc<str>) {
+    fn call(&mut self, at: Timestamp, id: &str, tool: &str, target: &str) {
         self.goes_on();
-        if self.calls.len() < MAX_OPEN && self.calls.iter().all(|call| call.id != id) {
-            self.calls.push(PendingTool { id, tool, target, since: at });
+        if self.calls.len() < MAX_OPEN && self.calls.iter().all(|call| &*call.id != id) {
+            self.calls.push(pending(at, id, tool, target));
         }
     }
 
-    fn ask(&mut self, at: Timestamp, id: Arc<str>, kind: StateKind, tool: Arc<str>, summary: Arc<str>) {
-        if self.asks.len() < MAX_OPEN && self.asks.iter().all(|ask| ask.id != id) {
-            let call = PendingTool { id: Arc::clone(&id), tool, target: summary, since: at };
-            self.asks.push(Ask { id, kind, call });
+    fn ask(&mut self, at: Timestamp, request: &Request) {
+        if self.asks.len() < MAX_OPEN && !self.asks(&request.id) {
+            let kind = match &*request.kind {
+                "question" | "elicitation" => StateKind::Question,
+                "plan" => StateKind::Plan,
+                _ => StateKind::Permission,
+            };
+            let call = pending(at, &request.id, &request.tool, &request.summary);
+            self.asks.push(Ask { id: Arc::clone(&call.id), kind, call });
         }
     }
 
@@ -294,16 +302,16 @@ impl OwnFold {
     }
 
     /// After a `/clear` the conversation is a new one: its first prompt is still to come.
-    fn move_on(&mut self, at: Timestamp, session: SessionId) {
-        self.session = Some(session);
+    fn move_on(&mut self, at: Timestamp, session: &str) {
+        self.session = Some(SessionId::new(session));
         self.goal = None;
         self.context = None;
         self.tokens = None;
         self.since = at;
     }
 
-    fn end_turn(&mut self, at: Timestamp, reason: Arc<str>, tokens: Option<Usage>) {
-        self.turn = Turn::Over(reason, self.failed.take());
+    fn end_turn(&mut self, at: Timestamp, reason: &str, tokens: Option<OwnTokens>) {
+        self.turn = Turn::Over(reason.into(), self.failed.take());
         self.since = at;
         self.calls.clear();
         self.asks.clear();
@@ -322,7 +330,7 @@ impl OwnFold {
     /// The agent is gone. A turn that ran did not end by itself.
     fn break_off(&mut self, at: Timestamp) {
         if matches!(self.turn, Turn::Runs(_)) {
-            self.end_turn(at, "interrupted".into(), None);
+            self.end_turn(at, "interrupted", None);
         }
         self.calls.clear();
         self.asks.clear();
@@ -397,4 +405,13 @@ impl OwnFold {
         };
         say(state, kind, self.since, &detail)
     }
+}
+
+/// A text that says something.
+fn filled(text: &Option<String>) -> Option<Arc<str>> {
+    text.as_deref().filter(|text| !text.is_empty()).map(Arc::from)
+}
+
+fn pending(since: Timestamp, id: &str, tool: &str, target: &str) -> PendingTool {
+    PendingTool { id: id.into(), tool: tool.into(), target: target.into(), since }
 }
