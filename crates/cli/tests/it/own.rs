@@ -102,7 +102,7 @@ impl Place {
     }
 
     /// A command that is still running.
-    fn begins(&self, words: &[&str]) -> Child {
+    pub fn begins(&self, words: &[&str]) -> Child {
         self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 }

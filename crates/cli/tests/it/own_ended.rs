@@ -1,5 +1,6 @@
 //! Sessions of your own that have ended: the summary beside the log gives their rows. A log without a summary is read itself.
 
+use std::io::Read as _;
 use std::path::PathBuf;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -108,6 +109,23 @@ fn a_summary_of_an_earlier_end_is_not_taken() {
     assert_ne!(std::fs::read(&summary).unwrap(), kept, "it is written again");
     assert_eq!(place.row(), row);
     assert_eq!(served(&place), [row]);
+}
+
+#[test]
+fn text_is_printed_as_it_arrives() {
+    let place = Place::new();
+    for words in [&["run", "--wait", "grows"][..], &["attach"]] {
+        let own = (words[0] == "attach").then(|| place.row()["ownId"].as_str().unwrap().to_owned());
+        let mut reader = place.begins(&[words, own.as_deref().as_slice()].concat());
+        let (mut out, mut text, mut part) = (reader.stdout.take().unwrap(), String::new(), [0; 256]);
+        while !text.ends_with("the first words") {
+            let read = out.read(&mut part).unwrap();
+            assert!(read > 0, "{words:?}: {text}");
+            text.push_str(std::str::from_utf8(&part[..read]).unwrap());
+        }
+        reader.kill().unwrap();
+        reader.wait().unwrap();
+    }
 }
 
 #[test]

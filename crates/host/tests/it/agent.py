@@ -102,6 +102,10 @@ def turn(uuid, words):
             delta = {"type": "text_delta", "text": f"{number} "}
             event = {"type": "content_block_delta", "index": 0, "delta": delta}
             say(type="stream_event", event=event, session_id=SESSION)
+    elif word == "grows":
+        delta = {"type": "text_delta", "text": "the first words"}
+        say(type="stream_event", event={"type": "content_block_delta", "index": 0, "delta": delta}, session_id=SESSION)
+        until(lambda: False)
     elif word == "long":
         say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "x" * int(words.split(" ")[1])}]})
     elif word == "huge":

@@ -4,7 +4,7 @@ use anyhow::bail;
 use watchbill_drive::folder::Folder;
 use watchbill_protocol::own::spec::OwnKind;
 
-use super::events::{Printing, each, print};
+use super::events::{Printer, Printing, each};
 use super::target;
 use crate::args::{Global, OneSession};
 use crate::terminal_text::Paint;
@@ -16,24 +16,26 @@ use crate::terminal_text::Paint;
 pub fn attach(global: &Global, wanted: &OneSession, paint: Paint) -> anyhow::Result<()> {
     let folder = target::folder(global, &wanted.session, false)?;
     let spec = folder.spec()?;
-    let printing = Printing { json: wanted.json, paint };
+    let mut printer = Printer::new(Printing { json: wanted.json, paint });
     if target::has_ended(&folder)? {
         let mut written = Ok(());
         watchbill_drive::replay::read(&folder, &spec, 0, &mut |events| {
-            written = events.iter().try_for_each(|event| print(event, printing));
+            written = events.iter().try_for_each(|event| printer.print(event));
             written.is_ok()
         })?;
-        return written;
+        written?;
+        return printer.end();
     }
     if spec.kind == OwnKind::Pty && !wanted.json {
         return attach_terminal(&folder);
     }
     let mut written = Ok(());
     each(&folder, 0, &mut |event| {
-        written = print(event, printing);
+        written = printer.print(event);
         written.is_ok()
     })?;
-    written
+    written?;
+    printer.end()
 }
 
 /// Attaches this terminal to that of a session.

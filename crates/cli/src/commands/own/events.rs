@@ -6,7 +6,7 @@ use watchbill_protocol::own::event::{OwnEvent, OwnWhat, PromptPlace};
 use watchbill_protocol::own::host::HostMessage;
 
 use crate::commands::{emit, to_json};
-use crate::terminal_text::{Paint, Tone, lines, one_line};
+use crate::terminal_text::{Paint, Tone, is_steering, lines, one_line};
 
 /// How the events are printed.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,23 @@ pub struct Printing {
     pub json: bool,
     /// Colours of text.
     pub paint: Paint,
+}
+
+/// Prints events. Text appears as it arrives.
+#[derive(Debug)]
+pub struct Printer {
+    printing: Printing,
+    /// The block whose text stands on the last line, which has no end yet.
+    open: Option<OpenBlock>,
+}
+
+#[derive(Debug)]
+struct OpenBlock {
+    block: String,
+    /// What is printed of it.
+    said: String,
+    /// Spaces after that. The end of a block has none.
+    held: String,
 }
 
 /// How a prompt ended.
@@ -43,13 +60,14 @@ pub fn each(folder: &Folder, from: u64, sink: &mut dyn FnMut(&OwnEvent) -> bool)
 /// # Errors
 /// When no host runs, or the output cannot be written.
 pub fn wait(folder: &Folder, from: u64, prompt: &str, printing: Printing) -> anyhow::Result<End> {
-    let (mut end, mut written) = (None, Ok(()));
+    let (mut end, mut written, mut printer) = (None, Ok(()), Printer::new(printing));
     each(folder, from, &mut |event| {
-        written = print(event, printing);
+        written = printer.print(event);
         end = end_of(&event.what, prompt).or(end.take());
         end.is_none() && written.is_ok()
     })?;
     written?;
+    printer.end()?;
     Ok(end.unwrap_or_else(|| End::Otherwise("its host ended".to_owned())))
 }
 
@@ -75,17 +93,76 @@ fn end_of(what: &OwnWhat, prompt: &str) -> Option<End> {
     }
 }
 
-/// Prints one event.
-///
-/// # Errors
-/// When the output cannot be written.
-pub fn print(event: &OwnEvent, printing: Printing) -> anyhow::Result<()> {
-    if printing.json {
-        return emit(&to_json(event)?);
+impl Printer {
+    /// Has printed nothing yet.
+    pub const fn new(printing: Printing) -> Self {
+        Self { printing, open: None }
     }
-    match words(&event.what, printing.paint) {
-        Some(text) => emit(&text),
-        None => Ok(()),
+
+    /// Prints one event.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn print(&mut self, event: &OwnEvent) -> anyhow::Result<()> {
+        if self.printing.json {
+            return emit(&to_json(event)?);
+        }
+        let text = self.text(&event.what);
+        if text.is_empty() { Ok(()) } else { emit(&text) }
+    }
+
+    /// Ends the last line.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn end(&mut self) -> anyhow::Result<()> {
+        let end = self.line_end();
+        if end.is_empty() { Ok(()) } else { emit(end) }
+    }
+
+    /// What an event adds to the output.
+    fn text(&mut self, what: &OwnWhat) -> String {
+        match what {
+            OwnWhat::Text { block, delta } => self.grown(block, delta),
+            OwnWhat::Block { block, text, thinking: false } => {
+                let whole = marked("", text.trim_end());
+                let open = self.open.take_if(|open| open.block == *block && whole.starts_with(&open.said));
+                match open {
+                    _ if whole.trim().is_empty() => self.line_end().to_owned(),
+                    Some(open) => format!("{}\n", &whole[open.said.len()..]),
+                    None => format!("{}{whole}\n", self.line_end()),
+                }
+            }
+            what => match words(what, self.printing.paint) {
+                Some(words) => self.line_end().to_owned() + &words,
+                None => String::new(),
+            },
+        }
+    }
+
+    /// Ends the last line, if it has no end yet.
+    fn line_end(&mut self) -> &'static str {
+        if self.open.take().is_some_and(|open| !open.said.is_empty()) { "\n" } else { "" }
+    }
+
+    fn grown(&mut self, block: &str, delta: &str) -> String {
+        let mut out = String::new();
+        if self.open.as_ref().is_some_and(|open| open.block != block) {
+            out.push_str(self.line_end());
+        }
+        let mut text = self.open.as_mut().map(|open| std::mem::take(&mut open.held)).unwrap_or_default();
+        let tabs_are_spaces = delta.chars().map(|c| if c == '\t' { ' ' } else { c });
+        text.extend(tabs_are_spaces.filter(|c| *c == '\n' || !is_steering(*c)));
+        let held = text.split_off(text.trim_end().len());
+        out.push_str(&text);
+        let open = self.open.get_or_insert_with(|| OpenBlock {
+            block: block.to_owned(),
+            said: String::new(),
+            held: String::new(),
+        });
+        open.said.push_str(&text);
+        open.held = held;
+        out
     }
 }
 
@@ -94,9 +171,6 @@ fn words(what: &OwnWhat, paint: Paint) -> Option<String> {
     let line = |tone, text: String| Some(paint.tone(tone, &text) + "\n");
     match what {
         OwnWhat::Prompt { text, place: PromptPlace::Started, .. } => line(Tone::Bold, marked("> ", text)),
-        OwnWhat::Block { text, thinking: false, .. } if !text.trim().is_empty() => {
-            Some(marked("", text.trim_end()) + "\n")
-        }
         OwnWhat::ToolUse { tool, target, .. } => {
             line(Tone::Dim, format!("{}: {}", one_line(tool), one_line(target)))
         }
@@ -161,9 +235,52 @@ mod tests {
         assert_eq!(end(r#"{"event":"prompt","id":"p","text":"x","place":"done"}"#), None);
     }
 
+    fn printed(events: &[&str]) -> Vec<String> {
+        let mut printer = Printer::new(Printing { json: false, paint: Paint(false) });
+        events.iter().map(|event| printer.text(&what(event))).collect()
+    }
+
     #[test]
     fn text_of_an_agent_cannot_steer_the_terminal() {
-        let said = words(&what(r#"{"event":"block","block":"b","text":"one\n\u001b[2Jtwo"}"#), Paint(false));
-        assert_eq!(said.as_deref(), Some("one\n[2Jtwo\n"));
+        assert_eq!(
+            printed(&[r#"{"event":"block","block":"b","text":"one\n\u001b[2Jtwo"}"#]),
+            ["one\n[2Jtwo\n"]
+        );
+        let grown = [
+            r#"{"event":"text","block":"b","delta":"one\u001b"}"#,
+            r#"{"event":"text","block":"b","delta":"[2Jtwo"}"#,
+        ];
+        assert_eq!(printed(&grown), ["one", "[2Jtwo"]);
+    }
+
+    #[test]
+    fn text_grows_and_is_printed_once() {
+        let text =
+            |block: &str, delta: &str| format!(r#"{{"event":"text","block":"{block}","delta":"{delta}"}}"#);
+        let whole =
+            |block: &str, text: &str| format!(r#"{{"event":"block","block":"{block}","text":"{text}"}}"#);
+        let tool = r#"{"event":"tool_use","id":"t","tool":"Bash","target":"ls","input":{}}"#.to_owned();
+        for (events, expected) in [
+            (vec![text("b", "The "), text("b", "log"), whole("b", "The log\\n")], vec!["The", " log", "\n"]),
+            (
+                vec![text("b", "a\\r\\n"), text("b", "\\tb"), whole("b", "a\\r\\n\\tb")],
+                vec!["a", "\n b", "\n"],
+            ),
+            // The host has not seen every delta, or the agent begins the block again.
+            (vec![text("b", "The"), whole("b", "The whole log")], vec!["The", " whole log\n"]),
+            (
+                vec![text("b", "A"), whole("b", ""), text("b", "B"), whole("b", "B")],
+                vec!["A", "\n", "B", "\n"],
+            ),
+            (vec![text("b", "A"), text("c", "B"), whole("c", "B")], vec!["A", "\nB", "\n"]),
+            (
+                vec![text("b", "A"), tool.clone(), whole("b", "A and B")],
+                vec!["A", "\nBash: ls\n", "A and B\n"],
+            ),
+            (vec![whole("b", "A"), tool, whole("c", " ")], vec!["A\n", "Bash: ls\n", ""]),
+        ] {
+            let events: Vec<&str> = events.iter().map(String::as_str).collect();
+            assert_eq!(printed(&events), expected, "{events:?}");
+        }
     }
 }
