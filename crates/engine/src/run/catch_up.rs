@@ -13,11 +13,11 @@ impl Loop {
     /// When all watches are installed, looks again at the shown transcripts and at the registry. A working session must
     /// not wait for the end of the scan or for its next record.
     pub(super) fn catch_up(&mut self) {
-        if self.startup.caught_up() || !self.source.stands() {
+        if self.startup.caught_up() || !self.inlets.source.stands() {
             return;
         }
         self.startup.catch_up();
-        self.again.extend(self.engine.shown_files().map(Hint::File));
+        self.inlets.again.extend(self.engine.shown_files().map(Hint::File));
         // A registry file also says that a client waits for the user.
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
@@ -44,7 +44,7 @@ impl Loop {
     /// Scans everything on another thread, or on this one if the system gives no thread.
     pub(super) fn rescan(&mut self) {
         let look = self.startup.look(self.clock.now());
-        match self.rescans.ask(&self.engine.settings().roots, look) {
+        match self.inlets.rescans.ask(&self.engine.settings().roots, look) {
             // Another scan may follow the running one, because a file that the running scan has passed may have
             // changed.
             ScanStart::Begun | ScanStart::Later => {}

@@ -13,19 +13,19 @@ use crate::step::input::Input;
 impl Loop {
     pub(super) fn take_hints(&mut self) {
         self.catch_up();
-        let mut hints = self.source.take();
-        hints.append(&mut self.again);
+        let mut hints = self.inlets.source.take();
+        hints.append(&mut self.inlets.again);
         let problems = self.problems();
-        if problems != self.watch_problems {
-            self.watch_problems.clone_from(&problems);
+        if problems != self.inlets.watch_problems {
+            self.inlets.watch_problems.clone_from(&problems);
             self.step(Input::Watching(problems));
         }
-        if let Ok(Some(hook_listener)) = &self.hook_listener
+        if let Ok(Some(hook_listener)) = &self.inlets.hook_listener
             && take_out(&mut hints, hook_listener.spool())
         {
             hook_listener.look_into_spool();
         }
-        if let Some(hosts) = &self.own_hosts
+        if let Some(hosts) = &self.inlets.own_hosts
             && take_out(&mut hints, hosts.folder())
         {
             hosts.look();
@@ -37,14 +37,14 @@ impl Loop {
     }
 
     fn take_hooks(&mut self) {
-        let Ok(Some(hook_listener)) = &self.hook_listener else { return };
+        let Ok(Some(hook_listener)) = &self.inlets.hook_listener else { return };
         let (events, more) = hook_listener.take();
         if more {
             // The rest comes with the next turn of the loop, so that other inputs need not wait for all of it.
-            self.woken.notify_one();
+            self.inlets.woken.notify_one();
         }
         if !events.is_empty() {
-            if let Some(history_thread) = &self.history_thread {
+            if let Some(history_thread) = &self.stored.history_thread {
                 history_thread.add_hook_events(events.clone());
             }
             self.step(Input::Hooks(events));
@@ -53,8 +53,8 @@ impl Loop {
 
     /// The current problems of watching and listening.
     pub(super) fn problems(&self) -> Vec<Problem> {
-        let mut problems = self.source.problems();
-        match &self.hook_listener {
+        let mut problems = self.inlets.source.problems();
+        match &self.inlets.hook_listener {
             Ok(hook_listener) => problems.extend(hook_listener.iter().flat_map(HookListener::problems)),
             Err(deaf) => problems.push(deaf.clone()),
         }

@@ -17,13 +17,13 @@ use watchbill_history::worker::{HistoryParts, HistoryThread};
 impl Loop {
     /// Starts the thread if this engine holds the store. The thread does nothing before the roster is complete.
     pub(super) fn begin_history(&mut self) {
-        let writes = self.persist.as_ref().filter(|persist| persist.writes());
-        if let (Some(persist), None) = (writes, &self.history_thread) {
-            self.own.set_store(&persist.shared_store());
-            let woken = Arc::clone(&self.woken);
+        let writes = self.stored.persist.as_ref().filter(|persist| persist.writes());
+        if let (Some(persist), None) = (writes, &self.stored.history_thread) {
+            self.faces.own.set_store(&persist.shared_store());
+            let woken = Arc::clone(&self.inlets.woken);
             let data_dir = self.engine.settings().data_dir.clone().unwrap_or_default();
             let journal_of = data_dir.clone();
-            self.history_thread = Some(HistoryThread::start(HistoryParts {
+            self.stored.history_thread = Some(HistoryThread::start(HistoryParts {
                 fs: self.engine.shared_fs(),
                 shared_store: persist.shared_store(),
                 roots: self
@@ -39,21 +39,23 @@ impl Loop {
                 memory: self.engine.settings().memory.clone(),
                 data_dir,
                 clock: Arc::clone(&self.clock),
-                reach: Arc::clone(&self.reach),
+                reach: Arc::clone(&self.stored.reach),
                 live: Arc::new(StoredLiveState),
                 living: Arc::default(),
                 journal: Box::new(move |now| hook_listener::recent(&journal_of, now)),
                 on_trouble: Box::new(move || woken.notify_one()),
             }));
         }
-        if let Some(history_thread) = self.history_thread.as_ref().filter(|_| !self.engine.is_reading()) {
+        if let Some(history_thread) =
+            self.stored.history_thread.as_ref().filter(|_| !self.engine.is_reading())
+        {
             history_thread.begin();
         }
     }
 
     /// The model is asked only while no session works, and recovery completes no session that lives.
     pub(super) fn tell_history_who_works(&self) {
-        if let Some(history_thread) = &self.history_thread {
+        if let Some(history_thread) = &self.stored.history_thread {
             let works = |Published { row, .. }: &Published| {
                 row.superseded.is_none() && group(row.state, row.state_kind) == Group::Working
             };
@@ -70,7 +72,7 @@ impl Loop {
 
     /// Own sessions said something: their transcripts grew, where they have one.
     pub(super) fn own_sessions_said(&self, news: &[OwnInput]) {
-        let (Some(history), Some(root)) = (&self.history_thread, self.own_root()) else { return };
+        let (Some(history), Some(root)) = (&self.stored.history_thread, self.own_root()) else { return };
         let said = news.iter().filter_map(|news| match news {
             OwnInput::Events(id, _) => Some(Folder::at(&root.join(&**id)).transcript()),
             _ => None,
@@ -82,7 +84,7 @@ impl Loop {
     /// events, so pass them to the history again.
     pub(super) fn replay_recent_hook_events(&self, now: Timestamp) {
         if let (Some(history_thread), Some(data_dir)) =
-            (&self.history_thread, &self.engine.settings().data_dir)
+            (&self.stored.history_thread, &self.engine.settings().data_dir)
         {
             history_thread.add_hook_events(hook_listener::recent(data_dir, now));
         }

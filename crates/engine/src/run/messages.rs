@@ -23,7 +23,7 @@ impl Loop {
             match current {
                 Message::Loaded(n, file) => {
                     if self.startup.loaded(n) {
-                        self.again.insert(Hint::File(file.path.clone()));
+                        self.inlets.again.insert(Hint::File(file.path.clone()));
                     }
                     loaded.push(*file);
                     if loaded.len() >= BATCH {
@@ -46,7 +46,7 @@ impl Loop {
                     self.receive_one(other);
                 }
             }
-            message = self.inbox.try_recv().ok();
+            message = self.inlets.inbox.try_recv().ok();
         }
         if !loaded.is_empty() {
             self.step(Input::Loaded(loaded));
@@ -87,7 +87,7 @@ impl Loop {
 
     /// Whether a root gives no events. Its files may then have changed since the last look.
     fn is_polled(&self) -> bool {
-        self.engine.roots().iter().any(|root| self.source.mode_of(root) == WatchMode::Poll)
+        self.engine.roots().iter().any(|root| self.inlets.source.mode_of(root) == WatchMode::Poll)
     }
 
     /// A caller wants all sessions.
@@ -100,7 +100,7 @@ impl Loop {
         match message {
             Message::ScanBegan { recent } => self.startup.scan_began(recent),
             Message::Rescanned(found, look) => {
-                let again = self.rescans.ended();
+                let again = self.inlets.rescans.ended();
                 self.take_rescan(*found, look);
                 if again {
                     self.rescan();
@@ -113,16 +113,16 @@ impl Loop {
                 if wants.all {
                     self.wake_all();
                 }
-                self.subscribers.push(Subscriber::new(wants, sink));
+                self.faces.subscribers.push(Subscriber::new(wants, sink));
             }
-            Message::Listen(sink) => self.alert_subscribers.add(sink, &mut self.engine),
+            Message::Listen(sink) => self.faces.alert_subscribers.add(sink, &mut self.engine),
             Message::Attention(input) => self.step(Input::Attention(input)),
             Message::Broadcast(message) => {
-                self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
+                self.faces.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
             }
             Message::Ask(question) => {
                 self.wake_all();
-                question(&self.engine, &*self.source);
+                question(&self.engine, &*self.inlets.source);
             }
             Message::Settings(settings) => {
                 self.wake_all();
@@ -148,15 +148,15 @@ impl Loop {
                     self.step(Input::Hooks(vec![message]));
                     return sink(None);
                 }
-                if self.persist.as_ref().is_none_or(|persist| !persist.writes()) {
+                if self.stored.persist.as_ref().is_none_or(|persist| !persist.writes()) {
                     return sink(None);
                 }
-                self.waiting_hooks.add(request.id.clone(), sink);
+                self.faces.waiting_hooks.add(request.id.clone(), sink);
                 self.step(Input::Ask(request, message));
             }
             Message::Printed(id) => self.step(Input::Printed(id)),
             Message::HookGone(id) => {
-                self.waiting_hooks.remove(&id);
+                self.faces.waiting_hooks.remove(&id);
                 self.step(Input::HookGone(id));
             }
             Message::Own(news) => {
@@ -176,7 +176,7 @@ impl Loop {
             }
             Message::CallerRefused(attempt) => {
                 // The list is the holder's, which refuses the same program.
-                if self.persist.as_ref().is_none_or(|persist| persist.writes()) {
+                if self.stored.persist.as_ref().is_none_or(|persist| persist.writes()) {
                     self.engine.requests().note_refused(&attempt);
                     // Makes the row anew, so that a card shows the attempt.
                     self.step(Input::Deadline);
@@ -187,12 +187,12 @@ impl Loop {
             Message::HolderGone => self.take_place_of_holder(),
             Message::Remove(removal, reply) => self.remove(removal, reply),
             Message::Removed => {
-                self.followers_pending = true;
-                if let Some(hosts) = &self.own_hosts {
+                self.faces.followers_pending = true;
+                if let Some(hosts) = &self.inlets.own_hosts {
                     hosts.look();
                 }
                 // The next turn reads the remaining user edits again.
-                self.woken.notify_one();
+                self.inlets.woken.notify_one();
             }
             Message::Settle(reply) => self.settle(reply),
             Message::ClockJumped => self.look_again(),
@@ -200,12 +200,12 @@ impl Loop {
             Message::LookAgain if self.startup.is_fresh(self.clock.now()) => {}
             Message::LookAgain => self.look_again(),
             Message::MemoryChanged => {
-                if let Some(history_thread) = &self.history_thread {
+                if let Some(history_thread) = &self.stored.history_thread {
                     history_thread.memory_changed();
                 }
             }
             Message::IndexDamaged => {
-                if let Some(history_thread) = &self.history_thread {
+                if let Some(history_thread) = &self.stored.history_thread {
                     history_thread.check_index();
                 }
             }

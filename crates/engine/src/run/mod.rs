@@ -13,6 +13,7 @@ pub(crate) mod hook_listener;
 pub(crate) mod message;
 mod messages;
 mod own_hosts;
+mod parts;
 mod requests;
 mod rescans;
 mod startup;
@@ -25,35 +26,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
-use watchbill_core::problem::Problem;
 use watchbill_core::time::Timestamp;
 use watchbill_store::OpenMode;
 use watchbill_watch::hints::Hint;
-use watchbill_watch::process::Processes;
 
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::handle::Handle;
-use crate::model::publish::{Served, Subscriber};
+use crate::model::publish::Served;
 use crate::persist::{NewStore, Persist};
-use crate::run::alert_subscribers::AlertSubscribers;
 use crate::run::exits::{Exits, Noticed};
 use crate::run::folder_looks::FolderLooks;
-use crate::run::hook_listener::HookListener;
 use crate::run::message::Message;
 use crate::run::rescans::Rescans;
-use crate::socket::holder::Holder;
-use crate::socket::server::Server;
 use crate::step::input::{AttentionInput, Input, Output};
-use crate::witnesses::own_hosts::OwnHosts;
 use crate::world::environment::{Outlook, Sources};
 use crate::world::mute::MuteFile;
 use crate::world::source::{self, HintSource};
+use parts::{Faces, Inlets, Stored};
 use startup::LoopStartup;
 use wait::{Waits, Woken};
 use watchbill_history::HistoryProgress;
 use watchbill_history::stall::StallTimer;
-use watchbill_history::worker::HistoryThread;
 use watchbill_settings::Settings;
 
 /// Number of sessions at rest that get their rows between two checks for hints. A batch takes some milliseconds.
@@ -66,41 +60,13 @@ fn mode_for(settings: &Settings) -> OpenMode {
 
 /// The loop's state beside the engine.
 pub(crate) struct Loop {
-    pub engine: Engine,
-    pub clock: Arc<dyn Clock>,
-    pub source: Box<dyn HintSource>,
-    pub woken: Arc<Notify>,
-    pub inbox: mpsc::UnboundedReceiver<Message>,
-    pub processes: Arc<dyn Processes>,
-    subscribers: Vec<Subscriber>,
-    alert_subscribers: AlertSubscribers,
-    /// The time of the next delta to a subscriber that pauses.
-    serve_at: Option<Timestamp>,
-    exits: Exits,
-    folder_looks: FolderLooks,
-    rescans: Rescans,
-    hook_listener: Result<Option<HookListener>, Problem>,
+    engine: Engine,
+    clock: Arc<dyn Clock>,
+    inlets: Inlets,
     startup: LoopStartup,
-    again: BTreeSet<Hint>,
-    /// The socket for other programs, while this engine holds the store. It is dropped before `persist`, because the
-    /// next holder listens at the same place.
-    socket: Option<Server>,
-    persist: Option<Persist>,
-    /// Stores texts and prompts after the first look.
-    history_thread: Option<HistoryThread>,
-    reach: Arc<HistoryProgress>,
-    watch_problems: Vec<Problem>,
-    /// The last reported problem of the store.
-    store_trouble: Option<Problem>,
-    /// The engine's own handle, for its socket.
-    own: Handle,
-    /// The other program that holds the store. Its end comes as a message.
-    holder: Arc<Holder>,
-    /// A user command or a removal changed the user edits here. Other programs must learn of it after it is stored.
-    followers_pending: bool,
-    waiting_hooks: waiting_hooks::WaitingHooks,
-    /// Follows own sessions, if there is a data folder.
-    own_hosts: Option<OwnHosts>,
+    /// Its socket is dropped before the store, because the next holder listens at the same place.
+    faces: Faces,
+    stored: Stored,
     stopped: bool,
 }
 
@@ -159,31 +125,23 @@ impl Loop {
         Self {
             engine,
             clock,
-            source,
-            woken,
-            inbox,
-            processes: world.processes,
-            subscribers: Vec::new(),
-            alert_subscribers: AlertSubscribers::default(),
-            serve_at: None,
-            exits,
-            folder_looks,
-            rescans,
-            hook_listener,
+            inlets: Inlets {
+                source,
+                woken,
+                inbox,
+                exits,
+                folder_looks,
+                rescans,
+                hook_listener,
+                own_hosts,
+                processes: world.processes,
+                again: BTreeSet::new(),
+                watch_problems: Vec::new(),
+            },
             // If the store knew sessions, there are rows to show before any read.
             startup: LoopStartup::new(known > 0),
-            again: BTreeSet::new(),
-            persist,
-            history_thread: None,
-            reach,
-            watch_problems: Vec::new(),
-            store_trouble: None,
-            own,
-            socket: None,
-            holder: Arc::default(),
-            followers_pending: false,
-            waiting_hooks: waiting_hooks::WaitingHooks::default(),
-            own_hosts,
+            faces: Faces::new(own),
+            stored: Stored { persist, history_thread: None, reach, trouble: None },
             stopped: false,
         }
     }
@@ -197,12 +155,12 @@ impl Loop {
         self.begin_history();
         let muted = self.engine.settings().data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
         self.step(Input::Attention(AttentionInput::Mute(muted)));
-        self.watch_problems = self.problems();
-        self.step(Input::Watching(self.watch_problems.clone()));
+        self.inlets.watch_problems = self.problems();
+        self.step(Input::Watching(self.inlets.watch_problems.clone()));
         let waits = Waits::here();
         loop {
             let at_most = self.time_until_work();
-            match waits.wait(&mut self.inbox, &self.woken, at_most) {
+            match waits.wait(&mut self.inlets.inbox, &self.inlets.woken, at_most) {
                 Woken::Message(None) => return self.end(),
                 Woken::Message(Some(message)) => {
                     self.receive(message);
@@ -216,7 +174,7 @@ impl Loop {
                     }
                 }
                 Woken::Bell => self.take_hints(),
-                Woken::Time if !self.again.is_empty() => self.take_hints(),
+                Woken::Time if !self.inlets.again.is_empty() => self.take_hints(),
                 Woken::Time if self.engine.is_waking() => self.step(Input::Wake(WAKE)),
                 Woken::Time => self.step(Input::Deadline),
             }
@@ -226,15 +184,15 @@ impl Loop {
 
     /// The time until the next work; `None` if only a message or a hint can bring work.
     fn time_until_work(&self) -> Option<Duration> {
-        if !self.again.is_empty() || self.engine.is_waking() {
+        if !self.inlets.again.is_empty() || self.engine.is_waking() {
             return Some(Duration::ZERO);
         }
         // If the settings are in doubt, the loop stores nothing, so it does not wait for the store.
         let certain = self.engine.settings().doubt.is_none();
         // If the loop follows a holder, the end of the holder comes as a message. So do not poll for it.
-        let asks = |persist: &&Persist| certain && (persist.writes() || !self.holder.is_following());
-        let owed = self.persist.as_ref().filter(asks).and_then(Persist::again_at);
-        let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
+        let asks = |persist: &&Persist| certain && (persist.writes() || !self.faces.holder.is_following());
+        let owed = self.stored.persist.as_ref().filter(asks).and_then(Persist::again_at);
+        let next = self.engine.next_deadline().into_iter().chain(self.faces.serve_at).chain(owed).min();
         next.map(|at| self.clock.until(at))
     }
 
@@ -242,30 +200,30 @@ impl Loop {
     fn end(mut self) {
         self.step(Input::ReleaseAll);
         // The history may write through its own connection. Dropping it waits for that.
-        self.history_thread = None;
+        self.stored.history_thread = None;
         let (certain, now) = (self.engine.settings().doubt.is_none(), self.clock.now());
         // A process that has only read the store must not take it over at its end.
-        if let Some(persist) = self.persist.as_mut().filter(|persist| certain && persist.writes()) {
+        if let Some(persist) = self.stored.persist.as_mut().filter(|persist| certain && persist.writes()) {
             persist.try_now();
             persist.save(&mut self.engine, now);
             self.tell_followers();
         }
         // Close the socket before the store releases its lock, because the next holder listens at the same place.
-        self.socket = None;
+        self.faces.socket = None;
     }
 
     /// Applies new settings, except the watched folders: a change of these needs another engine.
     fn take_settings(&mut self, settings: Settings) {
         let other_history = settings.changes_history_settings(self.engine.settings());
         // Exclude the new paths before the journal is searched for them, so that no more excluded text arrives.
-        if let Ok(Some(hook_listener)) = &self.hook_listener {
+        if let Ok(Some(hook_listener)) = &self.inlets.hook_listener {
             hook_listener.leave_out(settings.history.exclude.clone());
         }
-        if let Some(hosts) = &self.own_hosts {
+        if let Some(hosts) = &self.inlets.own_hosts {
             hosts.exclude(settings.history.exclude.clone());
         }
         self.step(Input::Settings(Box::new(settings)));
-        if let Some(history_thread) = self.history_thread.as_ref().filter(|_| other_history) {
+        if let Some(history_thread) = self.stored.history_thread.as_ref().filter(|_| other_history) {
             history_thread.follow(self.engine.settings());
             self.begin_history();
         }
@@ -273,21 +231,21 @@ impl Loop {
 
     fn save(&mut self, now: Timestamp) {
         let certain = self.engine.settings().doubt.is_none();
-        let Some(persist) = self.persist.as_mut().filter(|_| certain) else { return };
+        let Some(persist) = self.stored.persist.as_mut().filter(|_| certain) else { return };
         let tries_at = persist.again_at();
         let read = persist.save(&mut self.engine, now);
         let in_vain = !persist.writes() && persist.again_at() != tries_at;
         // The problem may come from the thread of the history.
         let trouble = persist.trouble();
-        let changed = trouble != self.store_trouble;
+        let changed = trouble != self.stored.trouble;
         if changed {
             self.engine.note_store(trouble.clone());
-            self.store_trouble = trouble;
+            self.stored.trouble = trouble;
         }
         let began = persist.take_new_store();
         let edits_left = persist.remaining_user_edits();
-        self.reach.set_paths_pending(persist.has_unstored());
-        match &self.history_thread {
+        self.stored.reach.set_paths_pending(persist.has_unstored());
+        match &self.stored.history_thread {
             Some(history_thread) if self.engine.is_reading() && !read.is_empty() => history_thread.stored(),
             Some(history_thread) => history_thread.files_grew(read),
             None => {}
@@ -296,7 +254,7 @@ impl Loop {
         if let Some(user_edits) = edits_left {
             self.engine.restore_user_edits(user_edits);
             // If a session may be stored again, the next turn of the loop stores it.
-            self.woken.notify_one();
+            self.inlets.woken.notify_one();
         }
         if changed || less_said {
             self.step(Input::Deadline);
@@ -318,13 +276,14 @@ impl Loop {
     fn reopen_data_folder(&mut self, begun: NewStore) {
         if begun == NewStore::Recreated {
             // Drop the old listener and the old socket first, because the drop removes their files.
-            self.hook_listener = Ok(None);
-            self.socket = None;
+            self.inlets.hook_listener = Ok(None);
+            self.faces.socket = None;
         }
-        if self.hook_listener.is_err() || begun == NewStore::Recreated {
-            self.hook_listener = hook_listener::open(self.engine.settings(), &mut *self.source, &self.woken);
+        if self.inlets.hook_listener.is_err() || begun == NewStore::Recreated {
+            self.inlets.hook_listener =
+                hook_listener::open(self.engine.settings(), &mut *self.inlets.source, &self.inlets.woken);
             // The loop reports problems of the listener with the hints.
-            self.woken.notify_one();
+            self.inlets.woken.notify_one();
         }
         self.open_socket();
     }
@@ -339,13 +298,13 @@ impl Loop {
     fn carry_out(&mut self, out: Vec<Output>) {
         for output in out {
             match output {
-                Output::Attention(outcome) => self.alert_subscribers.queue(outcome),
+                Output::Attention(outcome) => self.faces.alert_subscribers.queue(outcome),
                 Output::WatchProcess(pid) => {
-                    let descriptor = self.processes.exit_fd(pid);
+                    let descriptor = self.inlets.processes.exit_fd(pid);
                     let opened = descriptor.is_some();
                     // If the process is not visible from here, a look every two seconds would find nothing.
                     if descriptor.is_some() || self.engine.is_known_process(pid) {
-                        self.exits.watch(pid, descriptor);
+                        self.inlets.exits.watch(pid, descriptor);
                     }
                     if opened {
                         // The process may have ended before this watch began, and its id may belong to another process
@@ -353,13 +312,13 @@ impl Loop {
                         self.step(Input::ProcessEnded(Some(pid)));
                     }
                 }
-                Output::ForgetProcess(pid) => self.exits.forget(pid),
-                Output::WatchFolder(folder) => self.source.watch_folder(&folder),
-                Output::UnwatchFolder(folder) => self.source.unwatch_folder(&folder),
-                Output::Release(id) => self.waiting_hooks.tell(&id, None),
+                Output::ForgetProcess(pid) => self.inlets.exits.forget(pid),
+                Output::WatchFolder(folder) => self.inlets.source.watch_folder(&folder),
+                Output::UnwatchFolder(folder) => self.inlets.source.unwatch_folder(&folder),
+                Output::Release(id) => self.faces.waiting_hooks.tell(&id, None),
                 Output::Rescan => self.rescan(),
-                Output::LookAtFolder(folder) => self.folder_looks.ask(folder),
-                Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
+                Output::LookAtFolder(folder) => self.inlets.folder_looks.ask(folder),
+                Output::Again(paths) => self.inlets.again.extend(paths.into_iter().map(Hint::File)),
             }
         }
     }
@@ -369,15 +328,15 @@ impl Loop {
         let now = self.clock.now();
         self.save(now);
         self.tell_history_who_works();
-        self.alert_subscribers.tell();
+        self.faces.alert_subscribers.tell();
         // A marker in a working folder may say that a session continues in another one. Without the marker, the first
         // snapshot would show one row too many.
-        let patient = self.startup.waits_for_folders(now, || self.folder_looks.outstanding());
+        let patient = self.startup.waits_for_folders(now, || self.inlets.folder_looks.outstanding());
         let ready = self.startup.has_recent() && patient.is_none();
         let mut next = patient;
         let engine = &self.engine;
         let _watched = StallTimer::begin("step", "subscribers");
-        self.subscribers.retain_mut(|subscriber| {
+        self.faces.subscribers.retain_mut(|subscriber| {
             if subscriber.wants.wait_for_recent && !ready {
                 return true;
             }
@@ -390,6 +349,6 @@ impl Loop {
                 Served::Gone => false,
             }
         });
-        self.serve_at = next;
+        self.faces.serve_at = next;
     }
 }

@@ -19,7 +19,7 @@ impl Loop {
         if pressed.is_late() {
             return Err(pressed::too_late());
         }
-        if self.persist.as_ref().is_some_and(|persist| !persist.writes()) {
+        if self.stored.persist.as_ref().is_some_and(|persist| !persist.writes()) {
             return Ok(None);
         }
         let now = self.clock.now();
@@ -47,8 +47,8 @@ impl Loop {
             ));
         }
         match fitting.output {
-            Some(output) => self.waiting_hooks.tell(&answer.request, Some(output)),
-            None => self.own.deliver(answer, self.engine.settings().data_dir.as_deref()),
+            Some(output) => self.faces.waiting_hooks.tell(&answer.request, Some(output)),
+            None => self.faces.own.deliver(answer, self.engine.settings().data_dir.as_deref()),
         }
         Ok(Some(AnswerGiven {
             request_id: answer.request.to_string(),

@@ -22,11 +22,11 @@ impl Loop {
     /// Opens the socket if this engine holds the store. Otherwise follows the holder.
     pub(super) fn open_socket(&mut self) {
         let Some(data_dir) = self.engine.settings().data_dir.clone() else { return };
-        match &self.persist {
+        match &self.stored.persist {
             Some(persist) if persist.writes() => {
-                self.holder.stop_following();
+                self.faces.holder.stop_following();
                 remove_wishes(&data_dir);
-                self.socket = match Server::start(&data_dir, self.own.clone()) {
+                self.faces.socket = match Server::start(&data_dir, self.faces.own.clone()) {
                     Ok(server) => Some(server),
                     Err(error) => {
                         tracing::warn!(%error, "other programs cannot reach this one, and read the files themselves");
@@ -34,7 +34,7 @@ impl Loop {
                     }
                 };
             }
-            Some(_) => holder::follow(&data_dir, self.own.inbox(), &self.holder),
+            Some(_) => holder::follow(&data_dir, self.faces.own.inbox(), &self.faces.holder),
             None => {}
         }
     }
@@ -42,8 +42,8 @@ impl Loop {
     /// Closes the socket, and follows the holder of the store unless that is so already.
     pub(super) fn reach_holder(&mut self) {
         self.step(Input::ReleaseAll);
-        self.socket = None;
-        if !self.holder.is_following() {
+        self.faces.socket = None;
+        if !self.faces.holder.is_following() {
             self.open_socket();
         }
     }
@@ -65,14 +65,14 @@ impl Loop {
         };
         let command = self.engine.with_whole_ids(command).map_err(unknown)?;
         let session = command.session().clone();
-        if let Some(persist) = self.persist.as_mut().filter(|persist| !persist.writes()) {
+        if let Some(persist) = self.stored.persist.as_mut().filter(|persist| !persist.writes()) {
             // The holder may have just ended.
             persist.try_now();
             self.save(now);
         }
-        match &self.persist {
+        match &self.stored.persist {
             Some(persist) if !persist.writes() => {
-                return match persist.trouble().filter(|_| !self.holder.is_connected()) {
+                return match persist.trouble().filter(|_| !self.faces.holder.is_connected()) {
                     // No program holds the store: it cannot be written.
                     Some(trouble) => {
                         let message = format!("the command is not stored: {}", trouble.detail);
@@ -94,9 +94,9 @@ impl Loop {
         }
         let out = self.engine.apply_command(now, &command)?;
         self.carry_out(out);
-        if let Some(persist) = &mut self.persist {
+        if let Some(persist) = &mut self.stored.persist {
             persist.note_carried_out(id, &command, now);
-            self.followers_pending = true;
+            self.faces.followers_pending = true;
             self.save(now);
             if !self.is_stored() {
                 return Err(self.unstored());
@@ -107,17 +107,17 @@ impl Loop {
 
     /// Reads the user edits that the holder has stored.
     pub(super) fn read_commands(&mut self) {
-        if self.persist.as_ref().is_none_or(Persist::writes) {
+        if self.stored.persist.as_ref().is_none_or(Persist::writes) {
             return;
         }
-        let Some(user_edits) = self.persist.as_mut().and_then(Persist::user_edits) else { return };
+        let Some(user_edits) = self.stored.persist.as_mut().and_then(Persist::user_edits) else { return };
         self.engine.restore_user_edits(user_edits);
         self.step(Input::Deadline);
     }
 
     /// The holder has ended: this program tries to take over at once.
     pub(super) fn take_place_of_holder(&mut self) {
-        if let Some(persist) = self.persist.as_mut().filter(|persist| !persist.writes()) {
+        if let Some(persist) = self.stored.persist.as_mut().filter(|persist| !persist.writes()) {
             persist.try_now();
             self.save(self.clock.now());
             self.read_commands();
@@ -126,13 +126,13 @@ impl Loop {
 
     /// Lets the history's thread remove something. This may take minutes.
     pub(super) fn remove(&self, removal: Removal, reply: OnRemoved) {
-        let inbox = self.own.inbox().clone();
+        let inbox = self.faces.own.inbox().clone();
         let reply: OnRemoved = Box::new(move |outcome| {
             reply(outcome);
             // Without a loop, no other program needs the news.
             let _ = inbox.send(Message::Removed);
         });
-        let unsent = match &self.history_thread {
+        let unsent = match &self.stored.history_thread {
             Some(history_thread) => history_thread.remove(removal, reply).err(),
             None => Some(reply),
         };
@@ -143,7 +143,7 @@ impl Loop {
 
     /// Calls `reply` when everything is stored.
     pub(super) fn settle(&self, reply: OnSettled) {
-        match &self.history_thread {
+        match &self.stored.history_thread {
             Some(history_thread) => history_thread.when_stored(reply),
             None => reply(Err(holds_no_store())),
         }
@@ -151,20 +151,20 @@ impl Loop {
 
     /// Tells other programs that a user command was stored here.
     pub(super) fn tell_followers(&mut self) {
-        if self.followers_pending && self.is_stored() {
-            self.followers_pending = false;
-            self.socket.iter().for_each(Server::command_stored);
+        if self.faces.followers_pending && self.is_stored() {
+            self.faces.followers_pending = false;
+            self.faces.socket.iter().for_each(Server::command_stored);
         }
     }
 
     /// Whether all user commands are stored.
     pub(super) fn is_stored(&self) -> bool {
-        self.persist.as_ref().is_some_and(|persist| persist.writes() && !persist.has_unstored())
+        self.stored.persist.as_ref().is_some_and(|persist| persist.writes() && !persist.has_unstored())
             && self.engine.settings().doubt.is_none()
     }
 
     pub(super) fn unstored(&self) -> ApiError {
-        let persist = self.persist.as_ref();
+        let persist = self.stored.persist.as_ref();
         let why = match persist.and_then(Persist::trouble) {
             Some(trouble) => trouble.detail,
             None if persist.is_some_and(Persist::waits_for_another_thread) => {
