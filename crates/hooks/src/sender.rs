@@ -4,6 +4,7 @@
 //! client has [`PAYLOAD_BUDGET`] to finish its payload; after that, a second process waits for the rest. The sender never
 //! prints: the agent passes printed text to its model.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -11,8 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use watchbill_agents::Agent;
 use watchbill_agents::process::ClientSigns;
+use watchbill_core::history::{keep_public, may_hold_private, strip_private};
 use watchbill_core::hook::terminal;
 
 use crate::envelope::{Decoded, Envelope, decode};
@@ -152,13 +155,13 @@ pub fn post(data_dir: &Path, payload: &[u8]) -> Sent {
     let order = clock::since_boot();
     let plain = Envelope::new(new_id(order), clock::wall(), order);
     let envelope = Envelope { boot: clock::boot(), over_http: true, ..plain };
-    let (places, frame) = (HookPaths::new(data_dir), envelope.encode(payload));
+    let (places, frame) = (HookPaths::new(data_dir), envelope.encode(&without_private(payload)));
     if is_kept(&places, &frame) { Sent::Kept } else { spool_or_count(&places, &envelope, &frame) }
 }
 
 /// Sends an event whose payload is complete.
 fn finish(errand: &HookArguments, places: &HookPaths, envelope: &Envelope, payload: &[u8]) -> Sent {
-    let frame = envelope.encode(payload);
+    let frame = envelope.encode(&without_private(payload));
     let sent = if is_kept(places, &frame) { Sent::Kept } else { spool_or_count(places, envelope, &frame) };
     if errand.markers {
         // The project's folder may be read-only. The event reports the compaction as well.
@@ -213,7 +216,7 @@ fn hand_to_second_process(
     envelope: &Envelope,
     payload: &[u8],
 ) -> Option<Sent> {
-    let frame = envelope.encode(payload);
+    let frame = envelope.encode(&without_private(payload));
     let part = places.spools().find_map(|folder| spool::write_part(&folder, envelope, &frame).ok());
     // No spool takes the part: the sender sends it as it is, or counts the event as dropped.
     let Some(part) = part else { return Some(finish(errand, places, envelope, payload)) };
@@ -259,6 +262,38 @@ fn read_rest_and_send(
     };
     let _ = std::fs::remove_file(part);
     Some(sent)
+}
+
+/// The payload without private text, so that it reaches no disk. A text with nothing else becomes an empty block, which says so.
+fn without_private(payload: &[u8]) -> Cow<'_, [u8]> {
+    let text = String::from_utf8_lossy(payload);
+    if !may_hold_private(&text) {
+        return Cow::Borrowed(payload);
+    }
+    match serde_json::from_slice(payload) {
+        Ok(mut value) => {
+            strip_texts(&mut value);
+            Cow::Owned(value.to_string().into_bytes())
+        }
+        // A part of a payload.
+        Err(_) => Cow::Owned(strip_private(&text).into_owned().into_bytes()),
+    }
+}
+
+fn strip_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            let stripped = match keep_public(text) {
+                None => Some("<private></private>".to_owned()),
+                Some(Cow::Owned(stripped)) => Some(stripped),
+                Some(Cow::Borrowed(_)) => None,
+            };
+            stripped.into_iter().for_each(|stripped| *text = stripped);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip_texts),
+        Value::Object(fields) => fields.values_mut().for_each(strip_texts),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Whether the event needs the terminal: it begins a session or a turn. The name may occur deeper in a payload by

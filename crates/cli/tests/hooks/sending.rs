@@ -63,6 +63,23 @@ fn without_a_receiver_the_event_is_spooled_unchanged() {
 }
 
 #[test]
+fn private_text_reaches_no_disk() {
+    for (sent, kept) in [
+        (r#"{"prompt":"do <private>S3CRET</private>it","n":1}"#, r#"{"prompt":"do it","n":1}"#),
+        (r#"{"prompt":"<PRIVATE>S3CRET"}"#, r#"{"prompt":"<private></private>"}"#),
+        (r#"{"a":["\u003cprivate\u003eS3CRET\u003c\/private\u003e x"]}"#, r#"{"a":[" x"]}"#),
+        (r#"{"prompt":"of before S3CRET</private> y"}"#, r#"{"prompt":" y"}"#),
+        (r#"{"prompt":"a <private> S3CRET"#, r#"{"prompt":"a "#),
+        (r#"{"prompt":"a < private > b <p>"}"#, r#"{"prompt":"a < private > b <p>"}"#),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        run(hook(dir.path()), sent.as_bytes());
+        let (_, payload) = only_event(dir.path());
+        assert_eq!(String::from_utf8_lossy(&payload), kept, "{sent}");
+    }
+}
+
+#[test]
 fn the_terminal_is_captured_at_a_sessions_start_without_the_rest_of_the_environment() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = hook(dir.path());

@@ -46,6 +46,8 @@ pub struct HistoryFold {
     prompt_id: Option<Arc<str>>,
     pub(super) prompt_matches: PromptMatches,
     calls: Calls,
+    /// Hashes of the ids of calls in private turns.
+    private_calls: Vec<u64>,
     /// Hashes of the newest title of each kind. The agent appends a title again, up to a hundred times.
     titles: [u64; 4],
     /// The plan that the session works on.
@@ -106,6 +108,7 @@ impl HistoryFold {
             prompt_id: None,
             prompt_matches: PromptMatches::default(),
             calls: Calls::default(),
+            private_calls: Vec::new(),
             titles: [0; 4],
             plan: None,
             folder: None,

@@ -38,6 +38,17 @@ pub fn keep_public(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
+/// Whether the text may hold a tag that is stripped, as itself or with JSON escapes. The check is cheap.
+pub fn may_hold_private(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_tag = |at: usize| {
+        let name = at + bytes[at.min(bytes.len())..].iter().take_while(|b| matches!(b, b'/' | b'\\')).count();
+        NAMES.iter().any(|tag| named(text, name, tag).is_some())
+    };
+    memchr::memchr_iter(b'<', bytes).any(|at| is_tag(at + 1))
+        || memchr::memmem::find_iter(bytes, b"\\u003").any(|at| is_tag(at + 6))
+}
+
 /// How many of the first `len` bytes of a text may be removed, for example the title of a terminal. A block that
 /// begins in them and does not end there also hides the text that follows, so it must stay.
 pub(crate) fn removable_prefix(text: &str, len: usize) -> usize {

@@ -158,6 +158,14 @@ impl Batch {
             self.response.clone_from(&other.response);
         }
         self.plan |= other.plan;
+        self.hide_private();
+    }
+
+    /// Of a turn whose prompt is private as a whole, no text is kept. The agent's message about a failure is no such text.
+    pub fn hide_private(&mut self) {
+        if self.private {
+            self.response = None;
+        }
     }
 }
 
@@ -197,6 +205,11 @@ pub struct Activity {
 }
 
 impl Activity {
+    /// Takes every text of the call away.
+    pub fn hide_texts(&mut self) {
+        (self.target, self.file, self.input, self.error, self.reason) = (None, None, None, None, None);
+    }
+
     /// A call with nothing but its id.
     pub fn new(id: Arc<str>) -> Self {
         Self { id, ..Self::default() }

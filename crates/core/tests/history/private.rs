@@ -1,7 +1,7 @@
 //! Private text is not stored, in any place.
 
 use proptest::prelude::*;
-use watchbill_core::history::{Exclude, Role, keep_public, strip_private};
+use watchbill_core::history::{CallOutcome, Exclude, Role, keep_public, strip_private};
 
 use crate::model::{Model, Reader, rows};
 
@@ -80,6 +80,40 @@ fn a_private_word_is_in_no_row() {
     assert_eq!(private.len(), 1);
     assert_eq!(private[0].prompt, None);
     assert_eq!(activities["t"].error.as_deref(), Some("bad"));
+}
+
+#[test]
+fn of_a_turn_whose_prompt_is_private_as_a_whole_no_text_is_kept() {
+    let turn = r#"
+{"type":"user","uuid":"1","timestamp":"2026-11-20T15:00:00.000Z","message":{"content":"<private>S3CRET all of it</private>"}}
+{"type":"assistant","uuid":"2","timestamp":"2026-11-20T15:00:01.000Z","message":{"id":"m","content":[{"type":"thinking","thinking":"S3CRET"},{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"/home/dev/work/S3CRET.rs"}}]}}
+{"type":"user","uuid":"3","timestamp":"2026-11-20T15:00:02.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"S3CRET"}]}}
+{"type":"assistant","uuid":"4","timestamp":"2026-11-20T15:00:03.000Z","message":{"id":"n","content":[{"type":"tool_use","id":"p","name":"ExitPlanMode","input":{"plan":"S3CRET"}},{"type":"tool_use","id":"late","name":"Bash","input":{"command":"S3CRET"}}]}}
+{"type":"user","uuid":"5","timestamp":"2026-11-20T15:00:04.000Z","toolUseResult":{"plan":"S3CRET"},"message":{"content":[{"type":"tool_result","tool_use_id":"p","content":"ok"}]}}
+{"type":"assistant","uuid":"6","timestamp":"2026-11-20T15:00:05.000Z","message":{"id":"o","stop_reason":"end_turn","content":[{"type":"text","text":"S3CRET it is"}]}}
+"#;
+    let next = r#"
+{"type":"user","uuid":"7","timestamp":"2026-11-20T15:01:00.000Z","message":{"content":"in the open"}}
+{"type":"user","uuid":"8","timestamp":"2026-11-20T15:01:01.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"late","is_error":true,"content":"S3CRET failed"}]}}
+{"type":"assistant","uuid":"9","timestamp":"2026-11-20T15:01:02.000Z","message":{"id":"q","stop_reason":"end_turn","content":[{"type":"text","text":"done"}]}}
+"#;
+    for restarts in [false, true] {
+        let mut reader = Reader::new("s", None);
+        reader.text(0, turn);
+        reader.settle();
+        if restarts {
+            reader.restart();
+        }
+        reader.text(turn.len() as u64, next);
+        reader.settle();
+        let Model { texts, batches, activities, plans, executions, .. } = &reader.model;
+        let all = format!("{texts:?}{batches:?}{activities:?}{plans:?}{executions:?}");
+        assert!(!all.contains("S3CRET"), "{restarts}: {:#?}", reader.model);
+        let kept: Vec<_> = activities.values().map(|call| (call.tool.as_deref(), call.outcome)).collect();
+        assert!(kept.contains(&(Some("Read"), Some(CallOutcome::Ok))), "{kept:?}");
+        assert_eq!(batches.values().filter(|batch| batch.private && batch.is_over()).count(), 1);
+        assert_eq!(reader.model.texts_of(Role::Answer), ["done"]);
+    }
 }
 
 #[test]

@@ -60,10 +60,25 @@ impl Rows<'_, '_> {
             }
             Item::Folder(cwd) => file.map_or(Ok(()), |file| self.step.note_folder(file, cwd)),
             Item::Batch(batch) => self.step.merge_batch(session, file, &batch),
-            Item::Activity(activity) => self.step.merge_activity(session, file, &activity),
+            Item::Activity(mut activity) => {
+                // The transcript's fold knows the turn. A hook event may come without it.
+                if file.is_none()
+                    && let Some(batch) = &activity.batch
+                    && self.step.is_private(session, batch)?
+                {
+                    activity.hide_texts();
+                }
+                self.step.merge_activity(session, file, &activity)
+            }
             Item::Plan(mut plan) => {
                 let known = plan.content.take();
                 plan.content = known.or_else(|| in_file(self.fs, &plan)).or_else(|| plan.given.take());
+                if let Some(batch) = &plan.batch
+                    && plan.content.is_some()
+                    && self.step.is_private(session, batch)?
+                {
+                    plan.content = None;
+                }
                 self.step.merge_plan(session, file, &plan)
             }
             Item::Execution(execution) => self.step.merge_execution(session, file, &execution),

@@ -148,7 +148,13 @@ impl WriteTransaction<'_> {
         })?;
         match known {
             None => {
+                let mut batch = batch.clone();
+                batch.hide_private();
+                let batch = &batch;
                 self.note_ended(session, batch)?;
+                if batch.private {
+                    self.hide_calls(session, &batch.id)?;
+                }
                 self.write_batch(
                 "INSERT INTO batches (session, file, batch, origin, prompt, private, started_at, byte, record,
                     status, ended_at, error, active_at, response_at, response, plan)
@@ -171,11 +177,35 @@ impl WriteTransaction<'_> {
                     return Ok(());
                 }
                 self.note_ended(session, &known.batch)?;
+                if known.batch.private && !before.private {
+                    self.hide_calls(session, &batch.id)?;
+                }
                 let changed = changed_columns(&before, &known.batch);
                 let sql = format!("UPDATE batches SET {changed} WHERE session = ?1 AND batch = ?3");
                 self.write_batch(&sql, session, file, &known.batch)
             }
         }
+    }
+
+    /// Whether the prompt of a turn is private as a whole.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_private(&mut self, session: SessionKey, batch: &str) -> Result<bool, StoreError> {
+        self.one(
+            "SELECT EXISTS (SELECT 1 FROM batches WHERE session = ?1 AND batch = ?2 AND private = 1)",
+            (session, batch),
+        )
+    }
+
+    /// The turn is private: what hooks reported of its calls before goes.
+    fn hide_calls(&mut self, session: SessionKey, batch: &str) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE activities SET target = NULL, path = NULL, input = NULL, error = NULL, reason = NULL
+             WHERE session = ?1 AND batch = ?2",
+            (session, batch),
+        )
+        .map(drop)
     }
 
     /// The rules of memories look at a session after each change of an ended turn.

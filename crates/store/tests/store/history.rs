@@ -320,6 +320,45 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
 }
 
 #[test]
+fn what_hooks_said_of_a_turn_goes_when_its_prompt_turns_out_to_be_private() {
+    for private_first in [true, false] {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        let call = Activity {
+            batch: Some("p".into()),
+            tool: Some("Bash".into()),
+            target: Some("S3CRET".into()),
+            file: Some("/S3CRET".into()),
+            input: Some("S3CRET".into()),
+            error: Some("S3CRET".into()),
+            reason: Some("S3CRET".into()),
+            ..Activity::new("c".into())
+        };
+        let failed = Some(Ended { status: BatchStatus::Failed, at: at(9), error: Some("limit".into()) });
+        let answered =
+            Batch { response: Some((at(8), "S3CRET".into())), ended: failed, ..Batch::new("p".into()) };
+        let private = Batch { private: true, ..Batch::new("p".into()) };
+        if private_first {
+            step.merge_batch(key, Some(file), &private).unwrap();
+            assert!(step.is_private(key, "p").unwrap());
+            step.merge_batch(key, None, &answered).unwrap();
+        } else {
+            step.merge_activity(key, None, &call).unwrap();
+            step.merge_batch(key, None, &answered).unwrap();
+            step.merge_batch(key, Some(file), &private).unwrap();
+        }
+        step.commit().unwrap();
+        let batch = store.batches(key).unwrap().remove(0).batch;
+        assert_eq!((batch.response, batch.ended.and_then(|ended| ended.error)), (None, Some("limit".into())));
+        let calls = store.activities(key).unwrap();
+        assert!(!format!("{calls:?}").contains("S3CRET"), "{calls:?}");
+        assert!(calls.iter().all(|call| call.activity.tool.as_deref() == Some("Bash")));
+    }
+}
+
+#[test]
 fn a_hook_and_a_record_of_one_event_of_a_plan_are_one_row() {
     for hooks_first in [true, false] {
         let rig = Rig::new();

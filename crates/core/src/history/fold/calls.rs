@@ -8,6 +8,7 @@ use crate::history::hooks::input_json;
 use crate::history::private::strip_private;
 use crate::history::rows::{Activity, BatchId, CallOutcome, Item, Role};
 use crate::session::facts::first_line;
+use crate::session::id_set::text_hash;
 use crate::time::Timestamp;
 use crate::tool::ToolKind;
 use crate::transcript::bounded_text::without_escapes;
@@ -16,6 +17,9 @@ use crate::transcript::record::{Assistant, Block, Denial, ToolResult};
 
 /// Bytes of a result that are searched for the first line of an error.
 const ERROR_LOOK: usize = 512;
+
+/// How many calls of private turns are known by their ids. Their results may come after the next prompt.
+const PRIVATE_CALLS: usize = 64;
 
 impl HistoryFold {
     /// The blocks of an answer.
@@ -75,18 +79,28 @@ impl HistoryFold {
             self.plan_in_call(&tool, file.as_deref(), block, batch.as_ref(), step)
         };
         let id: Arc<str> = Arc::from(id);
+        let private = self.is_private();
+        if private {
+            keep_newest(&mut self.private_calls, text_hash(&id));
+        }
         let pending = (!skipped).then(|| {
-            Box::new(Activity {
+            let bare = Activity {
                 batch: batch.clone(),
                 agent: step.agent.clone(),
                 tool: Some(Arc::clone(&tool)),
-                target: public(target),
-                file: file.as_deref().map(|file| strip_private(file).into_owned()),
-                input: input_json(block.input_json(usize::MAX), step.settings.input),
                 at: step.at,
                 offset: Some(step.offset),
                 outcome: Some(CallOutcome::Pending),
                 ..Activity::new(Arc::clone(&id))
+            };
+            if private {
+                return Box::new(bare);
+            }
+            Box::new(Activity {
+                target: public(target),
+                file: file.as_deref().map(|file| strip_private(file).into_owned()),
+                input: input_json(block.input_json(usize::MAX), step.settings.input),
+                ..bare
             })
         });
         if let Some(ended) = self.calls.take_early(&id) {
@@ -153,7 +167,8 @@ impl HistoryFold {
         let failed = matches!(outcome, CallOutcome::Error | CallOutcome::Denied);
         let limit = if failed { step.settings.cut.max(ERROR_LOOK) } else { step.settings.cut };
         let (mut error, mut reason) = (None, None);
-        if limit > 0 {
+        let private = self.is_private() || self.private_calls.contains(&text_hash(&result.id));
+        if limit > 0 && !private {
             let piece = block.result(limit, buffer);
             let tool = call.as_ref().map(|call| &*call.tool);
             let left_out = call.as_ref().is_some_and(|call| call.left_out)
@@ -190,6 +205,14 @@ impl HistoryFold {
         activity.reason = reason;
         (step.sink)(Item::Activity(activity));
     }
+}
+
+/// Keeps the newest hashes.
+fn keep_newest(hashes: &mut Vec<u64>, hash: u64) {
+    if hashes.len() == PRIVATE_CALLS {
+        hashes.remove(0);
+    }
+    hashes.push(hash);
 }
 
 fn span_ms(called: Option<Timestamp>, ended: Option<Timestamp>) -> Option<u64> {

@@ -130,7 +130,7 @@ impl HistoryFold {
             }
         }
         let path = step.settings.is_plan(&plan).then(|| Arc::clone(&plan));
-        let content = content.and_then(plan_text);
+        let content = content.filter(|_| !self.is_private()).and_then(plan_text);
         (step.sink)(Item::Plan(Box::new(PlanEvent {
             plan,
             path,

@@ -20,6 +20,9 @@ impl HistoryFold {
     ) {
         // Each text takes a number, so that a text keeps its own if the settings leave another one out.
         let part = self.part.take(step.offset);
+        if self.is_private() {
+            return;
+        }
         let text = without_escapes(piece.text);
         let text = without_reminders(&text, piece.cut > 0);
         let text = strip_private(&text);

@@ -18,6 +18,8 @@ const MATCH_SPAN: Millis = Millis::from_secs(60);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::history) struct Turn {
     pub id: BatchId,
+    /// Its prompt is private as a whole: nothing of the turn is kept but that it was.
+    pub private: bool,
     /// The turn has ended, by any sign.
     pub over: bool,
     /// Time of the newest event in it.

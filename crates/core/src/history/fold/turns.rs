@@ -6,7 +6,7 @@ use super::texts::beyond;
 use super::turn::{Turn, prompt_hash};
 use super::{HistoryFold, RecordContext};
 use crate::history::boilerplate::{without_quotes, without_reminders};
-use crate::history::private::keep_public;
+use crate::history::private::{keep_public, strip_private};
 use crate::history::rows::{Batch, BatchId, BatchOrigin, BatchStatus, Ended, Item, Request, Role, RowSink};
 use crate::ids::RecordId;
 use crate::session::answer::{SYNTHETIC, ends_turn};
@@ -82,28 +82,39 @@ impl HistoryFold {
             Some(RecordId(id)) => Arc::from(format!("{id:032x}")),
             None => Arc::from(format!("byte {}", step.offset)),
         };
-        self.prompt_matches.match_record(prompt_hash(text), step.at, own)
+        // The sender of hooks strips private text.
+        self.prompt_matches.match_record(prompt_hash(&strip_private(text)), step.at, own)
+    }
+
+    /// Whether the turn is private as a whole.
+    pub(super) fn is_private(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.private)
     }
 
     fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut RecordContext<'_, '_>) {
         // A prompt may consist of several records.
         if self.turn.as_ref().is_none_or(|turn| turn.id != id) {
             self.close(step.sink);
-            self.turn = Some(Turn { id, over: false, last: step.at, message: None });
+            self.turn = Some(Turn { id, private: false, over: false, last: step.at, message: None });
         }
         let (offset, record, at) = (step.offset, step.envelope.uuid, step.at);
-        let Some(changes) = self.turn_changes() else { return };
-        let mut change = Batch::new(Arc::clone(&changes.id));
+        let Some(id) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
+        let mut change = Batch::new(id);
         let text = without_reminders(text, false);
         let public = keep_public(&text);
         change.private = public.is_none();
+        if let Some(turn) = &mut self.turn {
+            turn.private |= change.private;
+        }
         change.prompt = public.map(|text| text.trim().to_owned());
         change.origin = Some(origin);
         change.started_at = at;
         change.offset = Some(offset);
         change.record = record;
         change.last_activity_at = at;
-        changes.merge(&change);
+        if let Some(changes) = self.turn_changes() {
+            changes.merge(&change);
+        }
     }
 
     /// Ends the turn because the next one begins; possibly no record reported its end.
@@ -216,7 +227,7 @@ impl HistoryFold {
 
     /// Notes a text of the agent; the newest one is the batch's response.
     pub(super) fn note_answer(&mut self, text: &str, step: &RecordContext<'_, '_>) {
-        if step.agent.is_some() || text.trim_ascii_start().is_empty() {
+        if step.agent.is_some() || self.is_private() || text.trim_ascii_start().is_empty() {
             return;
         }
         let (Some(at), limit) = (step.at, step.settings.response) else { return };
