@@ -15,7 +15,7 @@ use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::own::event::{NO_REACTION, OwnTokens, OwnWhat, PromptPlace};
 use watchbill_protocol::request::Request;
 
-use crate::turn::{Beside, Turn};
+use crate::turn::{Beside, End, Turn, filled, pending};
 
 /// Calls and requests that are kept at most. An agent with more of them open has gone wrong.
 const MAX_OPEN: usize = 256;
@@ -29,14 +29,6 @@ pub enum HostState {
     Gone,
     /// It is gone since the machine ended: the machine has started again since the newest event.
     GoneWithMachine,
-}
-
-/// How the session ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct End {
-    at: Timestamp,
-    kind: Option<StateKind>,
-    detail: Arc<str>,
 }
 
 /// An open request.
@@ -405,13 +397,4 @@ impl OwnFold {
         };
         say(state, kind, self.since, &detail)
     }
-}
-
-/// A text that says something.
-fn filled(text: &Option<String>) -> Option<Arc<str>> {
-    text.as_deref().filter(|text| !text.is_empty()).map(Arc::from)
-}
-
-fn pending(since: Timestamp, id: &str, tool: &str, target: &str) -> PendingTool {
-    PendingTool { id: id.into(), tool: tool.into(), target: target.into(), since }
 }

@@ -1,11 +1,12 @@
-//! The state of an own session's turn, and its text for the user.
+//! The state of an own session's turn, its end, and their texts for the user.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-
+use watchbill_core::roster::reason::PendingTool;
 use watchbill_core::session::facts::one_line;
 use watchbill_core::session::state::{State, StateKind};
+use watchbill_core::time::Timestamp;
 
 /// The state of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,4 +57,22 @@ impl Turn {
             }
         }
     }
+}
+
+/// How the session ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct End {
+    pub at: Timestamp,
+    pub kind: Option<StateKind>,
+    pub detail: Arc<str>,
+}
+
+/// A text that says something.
+pub(crate) fn filled(text: &Option<String>) -> Option<Arc<str>> {
+    text.as_deref().filter(|text| !text.is_empty()).map(Arc::from)
+}
+
+/// A call, or a request in its place.
+pub(crate) fn pending(since: Timestamp, id: &str, tool: &str, target: &str) -> PendingTool {
+    PendingTool { id: id.into(), tool: tool.into(), target: target.into(), since }
 }
