@@ -130,7 +130,8 @@ fn a_chain_names_no_session_that_is_excluded_or_forgotten() {
     transcript(&claude, SEEN, &[record(SEEN, 1, "user", &json!("openly")), goes_on(SEEN, INSIDE)]);
     let chain = format!("/api/sessions/{SEEN}/chain");
     crate::forget::until("the chain to be known", || {
-        service.home.out(&["chain", SEEN]).matches(" → ").count() == 2 && service.get(&chain).status == 200
+        service.home.run_watchbill(&["chain", SEEN]).out.matches(" → ").count() == 2
+            && service.get(&chain).status == 200
     });
     let said = service.get(&chain).body;
     assert!(said.contains(&format!("\"head\":\"{SEEN}\"")), "{said}");
