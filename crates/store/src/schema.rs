@@ -82,16 +82,23 @@ fn migrate_by(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlit
     migrated
 }
 
+/// A new database gets all versions in one transaction: if the program is killed meanwhile, there is still no database. An
+/// older one gets a transaction for each.
 fn make_each(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlite::Result<()> {
-    for (at, tables) in versions.iter().enumerate().skip(found as usize) {
+    let (mut at, all) = (found as usize, versions.len());
+    while at < all {
+        let end = if found == 0 { all } else { at + 1 };
         let transaction = sql.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        drop_views(&transaction)?;
-        for table in *tables {
-            transaction.execute_batch(table)?;
+        for tables in &versions[at..end] {
+            drop_views(&transaction)?;
+            for table in *tables {
+                transaction.execute_batch(table)?;
+            }
+            transaction.execute_batch(VIEWS)?;
         }
-        transaction.execute_batch(VIEWS)?;
-        transaction.pragma_update(None, "user_version", at as u32 + 1)?;
+        transaction.pragma_update(None, "user_version", end as u32)?;
         transaction.commit()?;
+        at = end;
     }
     Ok(())
 }
@@ -402,6 +409,9 @@ mod tests {
             [VERSIONS, &[&["ALTER TABLE chains ADD COLUMN colour TEXT;", "CREATE nonsense;"]]].concat();
         let mut sql = empty();
         assert!(migrate_by(&versions, &mut sql, 0).is_err());
+        assert_eq!(version(&sql).unwrap(), 0, "a new database has all versions or none");
+        migrate(&mut sql, 0).unwrap();
+        assert!(migrate_by(&versions, &mut sql, NEWEST).is_err());
         assert_eq!(version(&sql).unwrap(), NEWEST);
         assert!(sql.prepare("SELECT colour FROM chains").is_err());
         sql.execute_batch("SELECT * FROM v_sessions").unwrap();
