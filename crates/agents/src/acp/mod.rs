@@ -15,7 +15,6 @@ use watchbill_protocol::request::RequestDecision;
 use self::state::{Call, State, WRITER};
 use crate::driver::{Driver, LogLine, Refusal};
 use crate::fold::json::{list, owned, text};
-use crate::fold::line::{self, Line};
 use crate::fold::rpc::{self, Message, id_text};
 
 /// The driver of one process of an agent.
@@ -28,36 +27,6 @@ impl Acp {
     /// The driver before the first line. `spec` is that of this process: after a resume it names the session that goes on.
     pub fn new(spec: &OwnSpec) -> Self {
         Self { state: State::new(spec) }
-    }
-
-    /// Folds a message that was written to the agent.
-    fn written(&mut self, message: Message<'_>, events: &mut Vec<OwnWhat>) {
-        let state = &mut self.state;
-        match message {
-            Message::Call { id, method, params } => {
-                let id = id_text(id);
-                let word = |name| owned(params, name).unwrap_or_default();
-                let call = match method {
-                    "initialize" => Call::Initialize,
-                    "session/new" => Call::Session(None),
-                    "session/load" => Call::Session(owned(params, "sessionId")),
-                    "session/set_mode" => Call::SetMode(word("modeId")),
-                    "session/set_model" => Call::SetModel(word("modelId")),
-                    "session/prompt" => Call::Prompt,
-                    _ => Call::Other,
-                };
-                if call == Call::Prompt {
-                    sent(state, &id, params, events);
-                }
-                state.calls.written(&id, call);
-            }
-            Message::Result { id, .. } | Message::Failure { id, .. } => {
-                if let Some(request) = state.requests.find(|way| &way.call == id) {
-                    events.extend(state.requests.closed(&request, "answered"));
-                }
-            }
-            Message::Notice { .. } => {}
-        }
     }
 }
 
@@ -75,6 +44,36 @@ fn sent(state: &mut State, id: &str, params: &Value, events: &mut Vec<OwnWhat>) 
 }
 
 impl State {
+    /// Folds a message that was written to the agent.
+    fn written(&mut self, line: &str, message: Option<Message<'_>>, events: &mut Vec<OwnWhat>) {
+        self.calls.paid(line);
+        match message {
+            Some(Message::Call { id, method, params }) => {
+                let id = id_text(id);
+                let word = |name| owned(params, name).unwrap_or_default();
+                let call = match method {
+                    "initialize" => Call::Initialize,
+                    "session/new" => Call::Session(None),
+                    "session/load" => Call::Session(owned(params, "sessionId")),
+                    "session/set_mode" => Call::SetMode(word("modeId")),
+                    "session/set_model" => Call::SetModel(word("modelId")),
+                    "session/prompt" => Call::Prompt,
+                    _ => Call::Other,
+                };
+                if call == Call::Prompt {
+                    sent(self, &id, params, events);
+                }
+                self.calls.written(&id, call);
+            }
+            Some(Message::Result { id, .. } | Message::Failure { id, .. }) => {
+                if let Some(request) = self.requests.find(|way| &way.call == id) {
+                    events.extend(self.requests.closed(&request, "answered"));
+                }
+            }
+            Some(Message::Notice { .. }) | None => {}
+        }
+    }
+
     /// One prompt runs at a time: the first of two never gets its result (Gemini CLI 0.61.0).
     fn prompt(&self, id: &str, words: &str, images: &[OwnImage]) -> Result<String, Refusal> {
         if self.prompts.knows(id) {
@@ -127,23 +126,13 @@ impl State {
 
 impl Driver for Acp {
     fn fold(&mut self, at: Timestamp, line: LogLine<'_>) -> Vec<OwnWhat> {
-        let mut events = Vec::new();
-        match line::read(line, "The agent") {
-            Line::Out(text, value) => {
-                if let Some(message) = rpc::read(&value) {
-                    self.state.fold_message(at, text, message, &mut events);
-                }
-            }
-            Line::In(text, value) => {
-                self.state.calls.paid(text);
-                if let Some(message) = rpc::read(&value) {
-                    self.written(message, &mut events);
-                }
-            }
-            Line::Broken(event) => events.push(event),
-            Line::Silent => {}
-        }
-        events
+        rpc::fold(
+            &mut self.state,
+            line,
+            "The agent",
+            |state, text, message, events| state.fold_message(at, text, message, events),
+            State::written,
+        )
     }
 
     fn due(&mut self) -> Vec<String> {

@@ -1,6 +1,10 @@
 //! Lines of JSON-RPC 2.0.
 
 use serde_json::{Map, Value, json};
+use watchbill_protocol::own::event::OwnWhat;
+
+use super::line::{self, Line};
+use crate::driver::LogLine;
 
 /// A message, by its form.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +33,28 @@ pub(crate) fn read(line: &Value) -> Option<Message<'_>> {
         },
         (None, None) => None,
     }
+}
+
+/// Folds one record of an agent that talks in JSON-RPC. `said` takes what the agent wrote, `written` what was written to it.
+pub(crate) fn fold<S>(
+    state: &mut S,
+    line: LogLine<'_>,
+    agent: &str,
+    said: impl FnOnce(&mut S, &str, Message<'_>, &mut Vec<OwnWhat>),
+    written: impl FnOnce(&mut S, &str, Option<Message<'_>>, &mut Vec<OwnWhat>),
+) -> Vec<OwnWhat> {
+    let mut events = Vec::new();
+    match line::read(line, agent) {
+        Line::Out(text, value) => {
+            if let Some(message) = read(&value) {
+                said(state, text, message, &mut events);
+            }
+        }
+        Line::In(text, value) => written(state, text, read(&value), &mut events),
+        Line::Broken(event) => events.push(event),
+        Line::Silent => {}
+    }
+    events
 }
 
 /// An id as text: the one that a string holds, or the number.

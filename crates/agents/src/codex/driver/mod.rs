@@ -18,7 +18,6 @@ use self::state::{Call, State, WRITER};
 use crate::driver::{Driver, LogLine, Refusal};
 use crate::fold::calls::OWN;
 use crate::fold::json::{list, owned, text};
-use crate::fold::line::{self, Line};
 use crate::fold::rpc::{self, Message, id_text};
 
 /// The driver of one process of `codex app-server`.
@@ -31,34 +30,6 @@ impl Codex {
     /// The driver before the first line. `spec` is that of this process: after a resume it names the thread that goes on.
     pub fn new(spec: &OwnSpec) -> Self {
         Self { state: State::new(spec) }
-    }
-
-    /// Folds a message that was written to the agent.
-    fn written(&mut self, message: Message<'_>, events: &mut Vec<OwnWhat>) {
-        let state = &mut self.state;
-        match message {
-            Message::Call { id, method, params } => {
-                let id = id_text(id);
-                let is_prompt = matches!(method, "turn/start" | "turn/steer") && !id.starts_with(OWN);
-                let call = match method {
-                    _ if is_prompt => Call::Prompt,
-                    "initialize" => Call::Initialize,
-                    "thread/start" | "thread/resume" | "thread/fork" => Call::Thread,
-                    "turn/interrupt" => Call::Interrupt,
-                    _ => Call::Other,
-                };
-                state.calls.written(&id, call);
-                if is_prompt {
-                    sent(state, &id, params, events);
-                }
-            }
-            Message::Result { id, .. } | Message::Failure { id, .. } => {
-                if let Some(request) = state.requests.find(|way| &way.call == id) {
-                    events.extend(state.requests.closed(&request, "answered"));
-                }
-            }
-            Message::Notice { .. } => {}
-        }
     }
 }
 
@@ -92,6 +63,34 @@ fn input(words: &str, images: &[OwnImage]) -> Vec<Value> {
 }
 
 impl State {
+    /// Folds a message that was written to the agent.
+    fn written(&mut self, line: &str, message: Option<Message<'_>>, events: &mut Vec<OwnWhat>) {
+        self.calls.paid(line);
+        match message {
+            Some(Message::Call { id, method, params }) => {
+                let id = id_text(id);
+                let is_prompt = matches!(method, "turn/start" | "turn/steer") && !id.starts_with(OWN);
+                let call = match method {
+                    _ if is_prompt => Call::Prompt,
+                    "initialize" => Call::Initialize,
+                    "thread/start" | "thread/resume" | "thread/fork" => Call::Thread,
+                    "turn/interrupt" => Call::Interrupt,
+                    _ => Call::Other,
+                };
+                self.calls.written(&id, call);
+                if is_prompt {
+                    sent(self, &id, params, events);
+                }
+            }
+            Some(Message::Result { id, .. } | Message::Failure { id, .. }) => {
+                if let Some(request) = self.requests.find(|way| &way.call == id) {
+                    events.extend(self.requests.closed(&request, "answered"));
+                }
+            }
+            Some(Message::Notice { .. }) | None => {}
+        }
+    }
+
     fn prompt(
         &self,
         id: &str,
@@ -159,23 +158,13 @@ impl State {
 
 impl Driver for Codex {
     fn fold(&mut self, at: Timestamp, line: LogLine<'_>) -> Vec<OwnWhat> {
-        let mut events = Vec::new();
-        match line::read(line, "Codex") {
-            Line::Out(text, value) => {
-                if let Some(message) = rpc::read(&value) {
-                    self.state.fold_message(at, text, message, &mut events);
-                }
-            }
-            Line::In(text, value) => {
-                self.state.calls.paid(text);
-                if let Some(message) = rpc::read(&value) {
-                    self.written(message, &mut events);
-                }
-            }
-            Line::Broken(event) => events.push(event),
-            Line::Silent => {}
-        }
-        events
+        rpc::fold(
+            &mut self.state,
+            line,
+            "Codex",
+            |state, text, message, events| state.fold_message(at, text, message, events),
+            State::written,
+        )
     }
 
     fn due(&mut self) -> Vec<String> {
