@@ -26,6 +26,7 @@ use std::path::PathBuf;
 
 // Sessions of no other agent are watched so far. The next one brings a choice by `Agent` here.
 pub use claude::{hooks, install, layout, registry, requests};
+pub use fold::json::is_heavy;
 pub use traits::Traits;
 pub use watchbill_core::ids::Agent;
 

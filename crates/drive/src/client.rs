@@ -9,7 +9,7 @@ use watchbill_platform::socket::{Address, Reader, Writer, halves};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{
-    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_HOST_LINE_BYTES,
+    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_HOST_LINE_BYTES, MAX_PROMPT_BYTES,
 };
 use watchbill_protocol::socket::RawReply;
 
@@ -115,9 +115,21 @@ impl HostClient {
     pub fn command(&mut self, id: &str, command: &OwnCommand) -> Result<(), HostError> {
         let request = HostRequest::Command { command: command.clone() };
         let call = HostCall { id: id.to_owned(), request };
-        if serde_json::to_vec(&call).map_err(io::Error::from)?.len() as u64 >= MAX_HOST_LINE_BYTES {
-            let words = format!("a prompt with its pictures has at most {} MiB", MAX_HOST_LINE_BYTES >> 20);
-            return Err(ApiError::new(ErrorCode::Invalid, words).into());
+        let pictures: usize = match command {
+            OwnCommand::Prompt { images, .. } => images.iter().map(|image| image.data.len()).sum(),
+            _ => 0,
+        };
+        let length = serde_json::to_vec(&call).map_err(io::Error::from)?.len();
+        let refused = |words: String| Err(ApiError::new(ErrorCode::Invalid, words).into());
+        // Names take the place of pictures.
+        if length - pictures >= MAX_PROMPT_BYTES - (4 << 10) {
+            return refused(format!("a prompt has at most {} KiB of text", MAX_PROMPT_BYTES >> 10));
+        }
+        if length as u64 >= MAX_HOST_LINE_BYTES {
+            return refused(format!(
+                "a prompt with its pictures has at most {} MiB",
+                MAX_HOST_LINE_BYTES >> 20
+            ));
         }
         self.writer.send(&call)?;
         self.reader.wait_at_most(Some(ANSWER))?;

@@ -106,6 +106,11 @@ impl Folder {
         self.0.join("host.log")
     }
 
+    /// A picture of a prompt.
+    pub(crate) fn picture(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
     /// Exists if an agent started the session, or went on with it.
     fn by_agent(&self) -> PathBuf {
         self.0.join("started-by-agent")

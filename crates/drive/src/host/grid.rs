@@ -9,16 +9,20 @@ use vt100::{Callbacks, MouseProtocolEncoding, MouseProtocolMode, Parser, Screen}
 use watchbill_protocol::own::spec::OwnSize;
 
 use super::control_sequences;
+use super::limits;
 use super::terminal_queries::{TerminalQuery, terminal_query};
 
 /// The lines that are kept of what scrolled off the screen.
 const SCROLLBACK: usize = 10_000;
 
 /// The lines of them that the grid keeps as cells, for a screen that becomes taller. A cell takes 32 bytes.
-const AS_CELLS: usize = 100;
+const AS_CELLS: usize = 20;
 
-/// The bytes that the lines of the scrollback take at most. The oldest lines go first.
-const MAX_SCROLLBACK_BYTES: usize = 1 << 20;
+/// Ends each of them when it is drawn.
+const LINE_END: &str = "\x1b[m\r\n";
+
+/// The most bytes that draw a cell: a letter with what stands above it, and two colours.
+const PER_CELL: usize = 64;
 
 /// Stands above the oldest line that was kept, where older ones were not.
 const CUT: &str = "[older lines cut]";
@@ -50,10 +54,49 @@ pub struct Fed {
 /// Lines that scrolled off, drawn.
 #[derive(Default)]
 struct Scrolled {
-    lines: VecDeque<String>,
-    bytes: usize,
+    /// Each line ends with a line feed.
+    text: VecDeque<u8>,
+    lines: usize,
     /// Older lines were left out.
     is_cut: bool,
+}
+
+impl Scrolled {
+    fn add(&mut self, line: &str) {
+        while self.lines >= SCROLLBACK - AS_CELLS || self.text.len() + line.len() >= limits::SCROLLED {
+            let Some(end) = self.text.iter().position(|byte| *byte == b'\n') else { return };
+            self.text.drain(..=end);
+            self.lines -= 1;
+            self.is_cut = true;
+        }
+        self.text.extend(line.as_bytes());
+        self.text.push_back(b'\n');
+        self.lines += 1;
+    }
+
+    /// Draws the newest lines that have room.
+    fn draw(&self, room: usize) -> Vec<u8> {
+        let mut size = self.text.len() + self.lines * (LINE_END.len() - 1);
+        let (mut from, mut is_cut) = (0, self.is_cut);
+        while size > room {
+            let Some(length) = self.text.range(from..).position(|byte| *byte == b'\n') else { break };
+            (from, is_cut) = (from + length + 1, true);
+            size -= length + LINE_END.len();
+        }
+        let mut drawn = Vec::with_capacity(size + 64);
+        drawn.extend_from_slice(b"\x1bc");
+        if is_cut {
+            drawn.extend_from_slice(CUT.as_bytes());
+            drawn.extend_from_slice(b"\r\n");
+        }
+        for byte in self.text.range(from..) {
+            match byte {
+                b'\n' => drawn.extend_from_slice(LINE_END.as_bytes()),
+                byte => drawn.push(*byte),
+            }
+        }
+        drawn
+    }
 }
 
 impl Callbacks for Scrolled {
@@ -64,14 +107,7 @@ impl Callbacks for Scrolled {
         let mut line = String::new();
         // Writing to a string cannot fail.
         let _ = contents.write_formatted_basic(&mut line, &mut BasicFormattedCaptureState::new());
-        line.truncate(line.trim_end_matches(' ').len());
-        line.shrink_to_fit();
-        self.bytes += line.len();
-        self.lines.push_back(line);
-        while self.lines.len() > SCROLLBACK - AS_CELLS || self.bytes > MAX_SCROLLBACK_BYTES {
-            self.bytes -= self.lines.pop_front().map_or(0, |line| line.len());
-            self.is_cut = true;
-        }
+        self.add(line.trim_end_matches(' '));
     }
 }
 
@@ -174,17 +210,17 @@ impl Grid {
         self.parser.screen().bracketed_paste()
     }
 
-    /// Bytes that draw the screen and what scrolled off it on a terminal of the same size. They ask nothing.
-    pub fn draw(&mut self) -> Vec<u8> {
-        let mut drawn = String::from("\x1bc");
-        if self.parser.callbacks().is_cut {
-            drawn.push_str(CUT);
-            drawn.push_str("\r\n");
-        }
-        for line in &self.parser.callbacks().lines {
-            drawn.push_str(line);
-            drawn.push_str("\x1b[m\r\n");
-        }
+    /// Bytes that draw the screen and what scrolled off it on a terminal of the same size. They ask nothing. Also tells whether the
+    /// screen has its colours.
+    pub fn draw(&mut self) -> (Vec<u8>, bool) {
+        let (screen, has_colours) = self.draw_screen();
+        let mut drawn = self.parser.callbacks().draw(limits::DRAWN.saturating_sub(screen.len()));
+        drawn.extend_from_slice(screen.as_bytes());
+        (drawn, has_colours)
+    }
+
+    fn draw_screen(&mut self) -> (String, bool) {
+        let mut drawn = String::new();
         let (rows, cols) = self.parser.screen().size();
         let is_other = self.parser.screen().alternate_screen();
         if is_other {
@@ -196,14 +232,18 @@ impl Grid {
         for _ in 1..rows.get() {
             drawn.push_str("\r\n");
         }
-        drawn.push_str(&self.parser.screen().contents_formatted());
+        // The screen below another one is seen rarely.
+        let most = if is_other { limits::DRAWN / 4 } else { limits::DRAWN };
+        let mut has_colours =
+            draw_contents(self.parser.screen(), most.saturating_sub(drawn.len()), &mut drawn);
         if is_other {
             self.parser.process(b"\x1b[?47h");
             drawn.push_str("\x1b[?1049h");
-            drawn.push_str(&self.parser.screen().contents_formatted());
+            let most = limits::DRAWN.saturating_sub(drawn.len());
+            has_colours &= draw_contents(self.parser.screen(), most, &mut drawn);
         }
         drawn.push_str(&self.parser.screen().input_mode_formatted());
-        drawn.into_bytes()
+        (drawn, has_colours)
     }
 
     /// The lines that scrolled off and are kept as cells.
@@ -217,6 +257,27 @@ impl Grid {
         }
         screen.set_scrollback(0);
     }
+}
+
+/// Draws what a screen shows, in about `most` bytes. `false`: its colours do not fit, so only its text was drawn.
+fn draw_contents(screen: &Screen, most: usize, drawn: &mut String) -> bool {
+    let (rows, cols) = screen.size();
+    let is_small = usize::from(rows.get()) * usize::from(cols.get()) * PER_CELL <= most;
+    if is_small || screen.rows_formatted(0, cols.get()).map(|row| row.len()).sum::<usize>() <= most {
+        drawn.push_str(&screen.contents_formatted());
+        return true;
+    }
+    let before = drawn.len();
+    drawn.push_str("\x1b[m\x1b[H\x1b[J");
+    for (row, text) in screen.rows(0, cols.get()).enumerate() {
+        if drawn.len() + text.len() - before > most {
+            break;
+        }
+        let _ = write!(drawn, "\x1b[{};1H{text}", row + 1);
+    }
+    drawn.push_str(&screen.cursor_state_formatted());
+    drawn.push_str(&screen.attributes_formatted());
+    false
 }
 
 /// Whether a private mode is set; `None` for modes that the grid does not keep.

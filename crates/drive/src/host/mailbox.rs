@@ -5,24 +5,41 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use serde_json::value::RawValue;
+use watchbill_platform::socket::Writer;
 
-/// The most bytes of terminal output that wait. More are dropped: the reader gets the screen instead.
-const MAX_OUTPUT: usize = 512 << 10;
+use super::limits;
 
-/// The most bytes that wait. A reader that is further behind is disconnected. It attaches again and reads the log.
-const MAX_WAITING_BYTES: usize = 2 << 20;
+/// What a message takes beside its text.
+const PER_MESSAGE: usize = 64;
 
 /// The queue of one reader.
-#[derive(Default)]
 pub struct Mailbox {
     state: Mutex<State>,
     changed: Condvar,
+    /// Closed when the reader is disconnected: what is being written to it is not kept either.
+    writer: Writer,
+}
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Output of the terminal. It may be dropped.
+    Output,
+    /// The screen. One reader at a time gets one, so it is not counted.
+    Screen,
+    /// All past events were sent.
+    CaughtUp,
+    /// Events.
+    Events,
 }
 
 #[derive(Default)]
 struct State {
-    messages: VecDeque<(Arc<RawValue>, bool)>,
+    messages: VecDeque<(Arc<RawValue>, Kind)>,
+    /// The bytes of messages, with the one that is being written.
     bytes: usize,
+    /// Those of the one that is being written.
+    in_writing: usize,
     is_closed: bool,
     /// Output was dropped.
     is_stale: bool,
@@ -30,24 +47,27 @@ struct State {
     is_asked: bool,
 }
 
-impl State {
-    /// Disconnects the reader.
-    fn cut_off(&mut self) {
-        (self.is_closed, self.bytes) = (true, 0);
-        self.messages.clear();
-    }
+fn size((message, kind): &(Arc<RawValue>, Kind)) -> usize {
+    if *kind == Kind::Screen { 0 } else { message.get().len() + PER_MESSAGE }
+}
 
+impl State {
     fn go_stale(&mut self) {
         self.is_stale = true;
-        self.messages.retain(|(_, is_output)| !is_output);
-        self.bytes = self.messages.iter().map(|(message, _)| message.get().len()).sum();
+        self.messages.retain(|(_, kind)| *kind != Kind::Output);
+        self.bytes = self.in_writing + self.messages.iter().map(size).sum::<usize>();
+    }
+
+    fn add(&mut self, message: (Arc<RawValue>, Kind)) {
+        self.bytes += size(&message);
+        self.messages.push_back(message);
     }
 }
 
 /// The next step of a reader.
 pub enum Next {
     /// Gets this message.
-    Message(Arc<RawValue>),
+    Message(Arc<RawValue>, Kind),
     /// Asks for a new screen.
     Redraw,
     /// Ends.
@@ -55,20 +75,30 @@ pub enum Next {
 }
 
 impl Mailbox {
+    /// An empty one, for a reader that is written to by `writer`.
+    pub fn new(writer: Writer) -> Self {
+        Self { state: Mutex::default(), changed: Condvar::new(), writer }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code panics while it holds this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a message. `false`: the reader is gone, or too far behind.
-    pub fn send(&self, message: &Arc<RawValue>) -> bool {
+    pub fn send(&self, message: &Arc<RawValue>, kind: Kind) -> bool {
+        let message = (Arc::clone(message), kind);
         let mut state = self.lock();
-        if state.bytes + message.get().len() > MAX_WAITING_BYTES && !state.messages.is_empty() {
-            state.cut_off();
+        if kind == Kind::Screen {
+            (state.is_stale, state.is_asked) = (false, false);
+        }
+        if state.bytes + size(&message) > limits::MAILBOX && !state.messages.is_empty() {
+            drop(state);
+            self.abandon();
+            return false;
         }
         if !state.is_closed {
-            state.bytes += message.get().len();
-            state.messages.push_back((Arc::clone(message), false));
+            state.add(message);
         }
         self.changed.notify_all();
         !state.is_closed
@@ -76,15 +106,15 @@ impl Mailbox {
 
     /// Adds output of the terminal, unless the reader is behind.
     pub fn send_output(&self, message: &Arc<RawValue>) {
+        let message = (Arc::clone(message), Kind::Output);
         let mut state = self.lock();
         if state.is_stale || state.is_closed {
             return;
         }
-        if state.bytes + message.get().len() > MAX_OUTPUT {
+        if state.bytes + size(&message) > limits::WAITING_FOR_READER {
             state.go_stale();
         } else {
-            state.bytes += message.get().len();
-            state.messages.push_back((Arc::clone(message), true));
+            state.add(message);
         }
         self.changed.notify_all();
     }
@@ -95,23 +125,14 @@ impl Mailbox {
         self.changed.notify_all();
     }
 
-    /// Adds the screen. Output after it fits to it.
-    pub fn send_screen(&self, message: &Arc<RawValue>) -> bool {
-        {
-            let mut state = self.lock();
-            (state.is_stale, state.is_asked) = (false, false);
-        }
-        self.send(message)
-    }
-
-    /// Waits for what the reader does next.
+    /// Waits for what the reader does next. What it did before is done.
     pub fn next(&self) -> Next {
         let mut state = self.lock();
+        state.bytes -= std::mem::take(&mut state.in_writing);
         loop {
-            if let Some((message, _)) = state.messages.pop_front() {
-                state.bytes -= message.get().len();
-                self.changed.notify_all();
-                return Next::Message(message);
+            if let Some(message) = state.messages.pop_front() {
+                state.in_writing = size(&message);
+                return Next::Message(message.0, message.1);
             }
             if state.is_closed {
                 return Next::Closed;
@@ -135,9 +156,14 @@ impl Mailbox {
         self.changed.notify_all();
     }
 
-    /// The reader is gone: nothing is kept for it.
+    /// The reader is gone, or is disconnected: nothing is kept for it.
     pub fn abandon(&self) {
-        self.lock().cut_off();
+        let mut state = self.lock();
+        state.is_closed = true;
+        state.messages.clear();
+        state.bytes = state.in_writing;
+        drop(state);
+        self.writer.close();
         self.changed.notify_all();
     }
 }

@@ -13,8 +13,10 @@ mod environment;
 mod exec;
 mod grid;
 mod input;
+mod limits;
 mod mailbox;
 mod orphans;
+mod pictures;
 mod process_names;
 mod processes;
 mod prompt_queue;
@@ -176,6 +178,7 @@ fn keep(folder: &Folder) -> io::Result<()> {
         inputs,
         next: session.next(),
         long_line: Mutex::default(),
+        catch_up: Mutex::default(),
         owed: AtomicUsize::new(0),
     });
     let address = Address::at(&folder.socket());

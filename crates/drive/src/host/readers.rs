@@ -8,10 +8,8 @@ use serde_json::value::RawValue;
 use watchbill_protocol::own::event::OwnEvent;
 use watchbill_protocol::own::host::HostMessage;
 
-use super::mailbox::Mailbox;
-
-/// The most bytes that wait for all readers together. Beyond that, those furthest behind are disconnected.
-const MAX_WAITING_BYTES: usize = 3 << 20;
+use super::limits;
+use super::mailbox::{Kind, Mailbox};
 
 /// The attached readers.
 #[derive(Default)]
@@ -27,7 +25,7 @@ impl Readers {
     /// Disconnects the readers that are furthest behind, until what waits is small enough. The last one has its own limit.
     pub fn stay_small(&mut self) {
         while self.0.len() > 1
-            && self.0.iter().map(|mailbox| mailbox.waiting()).sum::<usize>() > MAX_WAITING_BYTES
+            && self.0.iter().map(|mailbox| mailbox.waiting()).sum::<usize>() > limits::MAILBOXES
         {
             let furthest = (0..self.0.len()).max_by_key(|at| self.0[*at].waiting()).unwrap_or(0);
             self.0.swap_remove(furthest).abandon();
@@ -39,8 +37,8 @@ impl Readers {
         if self.0.is_empty() {
             return;
         }
-        if let Some(message) = message(&HostMessage::Events { events }) {
-            self.0.retain(|mailbox| mailbox.send(&message));
+        if let Some(message) = message(HostMessage::Events { events }) {
+            self.0.retain(|mailbox| mailbox.send(&message, Kind::Events));
         }
         self.stay_small();
     }
@@ -50,7 +48,7 @@ impl Readers {
         if output.is_empty() || self.0.is_empty() {
             return;
         }
-        if let Some(message) = message(&HostMessage::Output { bytes: STANDARD.encode(output) }) {
+        if let Some(message) = message(HostMessage::Output { bytes: STANDARD.encode(output) }) {
             for mailbox in &self.0 {
                 mailbox.send_output(&message);
             }
@@ -72,9 +70,11 @@ impl Readers {
     }
 }
 
-/// A message as text, once for all readers.
-pub fn message(message: &HostMessage) -> Option<Arc<RawValue>> {
-    match serde_json::value::to_raw_value(message) {
+/// A message as text, once for all readers. A screen is large, so the message goes before the text is copied.
+pub fn message(message: HostMessage) -> Option<Arc<RawValue>> {
+    let text = serde_json::value::to_raw_value(&message);
+    drop(message);
+    match text {
         Ok(text) => Some(Arc::from(text)),
         Err(error) => {
             tracing::error!(%error, "a message has no form");

@@ -4,37 +4,35 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use watchbill_agents::caller::{RunningAgent, check};
+use watchbill_agents::is_heavy;
 use watchbill_platform::socket::{
     Listener, ListenerExt as _, Reader, Stream, StreamExt as _, Writer, halves, is_ours,
 };
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
+use watchbill_protocol::own::event::OwnEvent;
 use watchbill_protocol::own::host::{
-    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_CALL_ID_BYTES, MAX_HOST_LINE_BYTES,
+    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_CALL_ID_BYTES,
 };
 use watchbill_protocol::own::spec::OwnSpec;
 use watchbill_protocol::socket::{Reply, ReplyBody};
 
 use super::input::{Call, Input};
-use super::mailbox::{Mailbox, Next};
+use super::limits;
+use super::mailbox::{Kind, Mailbox, Next};
+use super::pictures::Taker;
 use crate::folder::Folder;
 use crate::log::{Direction, LogReader, Record};
 use crate::replay::{Replay, numbered};
 use crate::socket::caller;
 use crate::socket::engine::{has_engine, is_engine, is_engine_or_window, tell_refused};
 
-/// The most open connections: windows, command lines, the engine.
-const MAX_CONNECTIONS: usize = 64;
-
-/// The most events in one message, and the most bytes of records that they come from. One record may be longer.
-const BATCH: usize = 256;
-const BATCH_BYTES: usize = 256 << 10;
-
-/// How long a reader may take for a line of its own, and how long it may read nothing of what it is told.
+/// How long a reader may take for a line of its own, how long it may read nothing of what it is told, and how long it may keep others
+/// from what is past.
 const SLOWEST: Duration = Duration::from_secs(30);
 
 /// The state that all connections share.
@@ -49,6 +47,8 @@ pub struct Shared {
     pub next: Arc<AtomicU64>,
     /// Held while a long line of a reader is read and carried out.
     pub long_line: Mutex<()>,
+    /// Held while a reader is told what is past, and while it gets the screen.
+    pub catch_up: Mutex<()>,
     /// Readers that are attached, and commands without an answer. The host ends when they have everything.
     pub owed: AtomicUsize,
 }
@@ -73,7 +73,7 @@ pub fn serve(listener: Listener, shared: Arc<Shared>) -> io::Result<()> {
                 std::thread::sleep(std::time::Duration::from_millis(100));
                 continue;
             };
-            if !is_ours(&stream) || connections.load(Ordering::Acquire) >= MAX_CONNECTIONS {
+            if !is_ours(&stream) || connections.load(Ordering::Acquire) >= limits::CONNECTIONS {
                 continue;
             }
             connections.fetch_add(1, Ordering::AcqRel);
@@ -151,9 +151,15 @@ impl Connection {
 
     fn calls(&mut self) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
-        while let Some((line, _alone)) =
-            self.reader.gated_line(MAX_HOST_LINE_BYTES, &shared.long_line, SLOWEST)?
-        {
+        loop {
+            let mut pictures = Taker::new(&shared.folder);
+            let gate = (&shared.long_line, SLOWEST);
+            let line = self.reader.gated_line(limits::READERS_LINE, gate, &mut |line| pictures.look(line));
+            let Some((line, _alone)) = line.inspect_err(|_| pictures.drop_files())? else { return Ok(()) };
+            if is_heavy(&line) {
+                self.error("", &ApiError::new(ErrorCode::Invalid, "the request has too many values"))?;
+                continue;
+            }
             match serde_json::from_slice::<HostCall>(&line) {
                 Ok(HostCall { id, .. }) if id.len() > MAX_CALL_ID_BYTES => {
                     self.error("", &ApiError::new(ErrorCode::Invalid, "the id of the request is too long"))?;
@@ -162,7 +168,11 @@ impl Connection {
                 Ok(HostCall { id, request: HostRequest::Command { command } }) => {
                     // The command may end the session: the host stays until the answer is written.
                     let _owed = Owed::new(&self.shared);
-                    let answer = self.allowed(&command).and_then(|()| {
+                    let fits = || match pictures.fits(&command) {
+                        true => Ok(()),
+                        false => Err(ApiError::new(ErrorCode::Invalid, "only a prompt has pictures")),
+                    };
+                    let answer = fits().and_then(|()| self.allowed(&command)).and_then(|()| {
                         let (reply, answered) = sync_channel(1);
                         let call = Call { id: id.clone(), command, line, reply };
                         let over = || ApiError::new(ErrorCode::NotReady, "the session has ended");
@@ -171,16 +181,19 @@ impl Connection {
                     });
                     match answer {
                         Ok(()) => self.writer.send(&Reply { id: &id, body: ReplyBody::Reply(&()) })?,
-                        Err(error) => self.error(&id, &error)?,
+                        Err(error) => {
+                            pictures.drop_files();
+                            self.error(&id, &error)?;
+                        }
                     }
                 }
                 Err(error) => {
+                    pictures.drop_files();
                     let text = format!("this host does not know the request: {error}");
                     self.error("", &ApiError::new(ErrorCode::Invalid, text))?;
                 }
             }
         }
-        Ok(())
     }
 
     fn error(&self, id: &str, error: &ApiError) -> io::Result<()> {
@@ -230,7 +243,7 @@ impl Connection {
             return self
                 .error(&id, &ApiError::new(ErrorCode::Invalid, "this connection is attached already"));
         }
-        let mailbox = Arc::new(Mailbox::default());
+        let mailbox = Arc::new(Mailbox::new(self.writer.clone()));
         self.mailbox = Some(Arc::clone(&mailbox));
         let following =
             Following { id, writer: self.writer.clone(), mailbox, shared: Arc::clone(&self.shared) };
@@ -246,6 +259,15 @@ impl Connection {
     }
 }
 
+/// The log on its way to a reader.
+struct Past {
+    log: LogReader,
+    replay: Replay,
+    from: u64,
+    /// How long the reader has made others wait.
+    blocked: Duration,
+}
+
 /// An attached reader.
 struct Following {
     id: String,
@@ -256,24 +278,23 @@ struct Following {
 
 impl Following {
     fn run(&self, from: u64) -> io::Result<()> {
-        let mut log = LogReader::open(&self.shared.folder.log())?;
-        let mut replay = Replay::new(&self.shared.spec);
-        // Most of it before the loop knows of this reader, so that little has to wait in its mailbox.
-        self.past(&mut log, &mut replay, from, u64::MAX)?;
-        let (reply, next) = sync_channel(1);
-        let attach = Input::Attach { mailbox: Arc::clone(&self.mailbox), reply };
-        let sent = self.shared.inputs.send(attach).is_ok();
-        let Some(upto) = next.recv().ok().filter(|_| sent) else {
-            // The loop has ended: all that will ever be is in the log.
-            return self.past(&mut log, &mut replay, from, u64::MAX);
-        };
-        self.past(&mut log, &mut replay, from, upto)?;
+        // One reader at a time, so that all of them together stay small.
+        let turn = || Some(self.shared.catch_up.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut catching_up = turn();
+        if !self.caught_up(from)? {
+            return Ok(());
+        }
         loop {
             match self.mailbox.next() {
-                Next::Message(message) => {
+                Next::Message(message, kind) => {
                     self.writer.send(&Reply { id: &self.id, body: ReplyBody::Event(&message) })?;
+                    drop(message);
+                    if matches!(kind, Kind::Screen | Kind::CaughtUp) {
+                        catching_up = None;
+                    }
                 }
                 Next::Redraw => {
+                    catching_up = catching_up.or_else(turn);
                     if self.shared.inputs.send(Input::Redraw(Arc::clone(&self.mailbox))).is_err() {
                         return Ok(());
                     }
@@ -283,29 +304,51 @@ impl Following {
         }
     }
 
+    /// Sends what is past. `false`: nothing comes any more.
+    fn caught_up(&self, from: u64) -> io::Result<bool> {
+        let log = LogReader::open(&self.shared.folder.log())?;
+        let mut past = Past { log, replay: Replay::new(&self.shared.spec), from, blocked: Duration::ZERO };
+        // Most of it before the loop knows of this reader, so that little has to wait in its mailbox.
+        self.past(&mut past, u64::MAX)?;
+        let (reply, next) = sync_channel(1);
+        let attach = Input::Attach { mailbox: Arc::clone(&self.mailbox), reply };
+        let sent = self.shared.inputs.send(attach).is_ok();
+        let Some(upto) = next.recv().ok().filter(|_| sent) else {
+            // The loop has ended: all that will ever be is in the log.
+            self.past(&mut past, u64::MAX)?;
+            return Ok(false);
+        };
+        self.past(&mut past, upto)?;
+        Ok(true)
+    }
+
     /// Sends the events of the log's records up to, and without, the record `upto`.
-    fn past(&self, log: &mut LogReader, replay: &mut Replay, from: u64, upto: u64) -> io::Result<()> {
+    fn past(&self, past: &mut Past, upto: u64) -> io::Result<()> {
         let (mut events, mut size) = (Vec::new(), 0);
-        while log.number() < upto {
-            let Some(Record { n, at, direction, bytes }) = log.next(|kind| kind != Direction::Command)?
+        while past.log.number() < upto {
+            let Some(Record { n, at, direction, bytes }) =
+                past.log.next(|kind| kind != Direction::Command)?
             else {
                 break;
             };
-            let what = replay.fold(at, direction, &bytes);
-            if n >= from {
+            let what = past.replay.fold(at, direction, &bytes);
+            if n >= past.from {
                 events.extend(numbered(n, at, what));
                 size += bytes.len();
             }
-            if events.len() >= BATCH || size >= BATCH_BYTES {
-                self.send(std::mem::take(&mut events))?;
+            if events.len() >= limits::BATCH || size >= limits::BATCH_BYTES {
+                self.send(std::mem::take(&mut events), past)?;
                 size = 0;
             }
         }
-        if events.is_empty() { Ok(()) } else { self.send(events) }
+        if events.is_empty() { Ok(()) } else { self.send(events, past) }
     }
 
-    fn send(&self, events: Vec<watchbill_protocol::own::event::OwnEvent>) -> io::Result<()> {
+    fn send(&self, events: Vec<OwnEvent>, past: &mut Past) -> io::Result<()> {
         let message = HostMessage::Events { events };
-        self.writer.send(&Reply { id: &self.id, body: ReplyBody::Event(&message) })
+        let begun = Instant::now();
+        self.writer.send(&Reply { id: &self.id, body: ReplyBody::Event(&message) })?;
+        past.blocked += begun.elapsed();
+        if past.blocked > SLOWEST { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
 }

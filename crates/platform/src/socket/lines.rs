@@ -9,12 +9,24 @@ use interprocess::local_socket::prelude::*;
 use serde::Serialize;
 
 /// A line up to this length, in bytes, is read beside others.
-const SHORT: u64 = 64 << 10;
+const SHORT: u64 = 4 << 10;
 
 /// The reading half of a connection.
 pub struct Reader {
     stream: BufReader<SharedStream>,
     line: Vec<u8>,
+}
+
+/// A longer line comes in parts of this length, in bytes.
+const PART: u64 = 64 << 10;
+
+/// The bounds of a line that is read at a gate, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Longest {
+    /// As it comes.
+    pub whole: u64,
+    /// What stays of it in memory.
+    pub kept: usize,
 }
 
 /// A line, and for a long one the guard of its gate.
@@ -63,15 +75,16 @@ impl Reader {
     }
 
     /// Waits for the next line. A long one is read while no other connection with the same `gate` reads one, and until the guard is
-    /// dropped, so that all of them together stay small. It has to come within `at_most`.
+    /// dropped, so that all of them together stay small. It has to come within the time of `gate`. `look` sees what has come of a
+    /// long line after each part, and may take bytes out of it.
     ///
     /// # Errors
-    /// As [`Reader::line`].
+    /// As [`Reader::line`], and those of `look`.
     pub fn gated_line<'a>(
         &mut self,
-        longest: u64,
-        gate: &'a Mutex<()>,
-        at_most: Duration,
+        longest: Longest,
+        (gate, at_most): (&'a Mutex<()>, Duration),
+        look: &mut dyn FnMut(&mut Vec<u8>) -> io::Result<()>,
     ) -> io::Result<Option<GatedLine<'a>>> {
         self.line = Vec::new();
         self.stream.by_ref().take(SHORT).read_until(b'\n', &mut self.line)?;
@@ -79,15 +92,26 @@ impl Reader {
         if self.line.len() as u64 == SHORT && self.line.last() != Some(&b'\n') {
             alone = Some(gate.lock().unwrap_or_else(PoisonError::into_inner));
             let until = Instant::now() + at_most;
-            while self.line.last() != Some(&b'\n') && (self.line.len() as u64) < longest {
+            let mut read = SHORT;
+            look(&mut self.line)?;
+            loop {
                 let left = until.saturating_duration_since(Instant::now());
                 if left.is_zero() {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
                 self.wait_at_most(Some(left))?;
-                let room = (longest - self.line.len() as u64).min(SHORT);
-                if self.stream.by_ref().take(room).read_until(b'\n', &mut self.line)? == 0 {
+                let part = self.stream.by_ref().take(PART).read_until(b'\n', &mut self.line)?;
+                if part == 0 {
                     return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                read += part as u64;
+                let has_ended = self.line.last() == Some(&b'\n');
+                look(&mut self.line)?;
+                if read > longest.whole || self.line.len() > longest.kept {
+                    return Err(too_long());
+                }
+                if has_ended {
+                    break;
                 }
             }
             self.wait_at_most(None)?;
@@ -98,7 +122,6 @@ impl Reader {
                 self.line.pop();
                 Ok(Some((std::mem::take(&mut self.line), alone)))
             }
-            Some(_) if alone.is_some() => Err(too_long()),
             Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }

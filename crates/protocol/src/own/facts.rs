@@ -57,9 +57,14 @@ fn state_kind(kind: &str) -> StateKind {
     }
 }
 
+/// The longest name of a tool or a call, in bytes.
+const MAX_NAME_BYTES: usize = 256;
+
 impl From<&OwnWhat> for OwnFact {
     fn from(what: &OwnWhat) -> Self {
         let text = |text: &String| Arc::<str>::from(text.as_str());
+        // The agent chooses its names. The row keeps those of open calls.
+        let name = |text: &String| Arc::<str>::from(&text[..text.floor_char_boundary(MAX_NAME_BYTES)]);
         match what {
             OwnWhat::Init { session, model, mode, version, pid, .. } => Self::Init {
                 session: SessionId::new(session),
@@ -78,13 +83,13 @@ impl From<&OwnWhat> for OwnFact {
             OwnWhat::TurnStart => Self::TurnStart,
             OwnWhat::Text { .. } | OwnWhat::Thinking { .. } | OwnWhat::Block { .. } => Self::Output,
             OwnWhat::ToolUse { id, tool, target, .. } => {
-                Self::ToolUse { id: text(id), tool: text(tool), target: text(target) }
+                Self::ToolUse { id: name(id), tool: name(tool), target: text(target) }
             }
-            OwnWhat::ToolResult { id, .. } => Self::ToolResult { id: text(id) },
+            OwnWhat::ToolResult { id, .. } => Self::ToolResult { id: name(id) },
             OwnWhat::Request { request } => Self::Asked {
                 id: text(&request.id),
                 kind: state_kind(&request.kind),
-                tool: text(&request.tool),
+                tool: name(&request.tool),
                 summary: text(&request.summary),
             },
             OwnWhat::RequestClosed { request, .. } => Self::AskClosed { id: text(request) },

@@ -13,7 +13,10 @@ pub const HOST_VERSION: u32 = 1;
 /// The longest line between a host and its readers, its line feed included, in bytes. Pictures in prompts are long.
 pub const MAX_HOST_LINE_BYTES: u64 = 8 << 20;
 
-/// The longest id of a call, in bytes.
+/// The longest line without its pictures, in bytes.
+pub const MAX_PROMPT_BYTES: usize = 256 << 10;
+
+/// The longest id of a call, and of a prompt, in bytes.
 pub const MAX_CALL_ID_BYTES: usize = 256;
 
 /// The first line of a host to each reader.

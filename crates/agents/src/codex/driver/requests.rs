@@ -81,7 +81,8 @@ pub(super) fn read(
     let turn = text(params, "turnId").unwrap_or(around.session);
     let id = format!("{turn}-{call}");
     let mut request = around.asking(&id, tool, &input).request();
-    let kind = fill(&mut request, params, kind);
+    let is_unseen = item.is_none_or(|item| item.get("changes").is_none_or(Value::is_null));
+    let kind = fill(&mut request, params, kind, is_unseen);
     Some((request, AnswerForm { call: call.clone(), kind }))
 }
 
@@ -103,11 +104,15 @@ fn command(params: &Value, cwd: &str) -> Value {
 }
 
 /// The kind of request, and what "allow always" would do.
-fn fill(request: &mut Request, params: &Value, kind: Kind) -> Kind {
+fn fill(request: &mut Request, params: &Value, kind: Kind, is_unseen: bool) -> Kind {
     let standing =
         |rule: &str| vec![SuggestedRule { rule: visible(rule).into(), place: "this session".into() }];
     match kind {
         Kind::Approval => {
+            // Changes that nobody saw cannot be allowed.
+            if request.tool.as_ref() == "fileChange" && is_unseen {
+                request.kind = RequestKind::Unknown;
+            }
             let command = text(params, "command");
             request.always = standing(command.unwrap_or("changes of the same files"));
             Kind::Approval
