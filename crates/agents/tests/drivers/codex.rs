@@ -135,6 +135,24 @@ fn answers_in_the_words_of_codex() {
 }
 
 #[test]
+fn changes_that_nobody_can_see_cannot_be_allowed() {
+    for changes in [Value::Null, json!([]), json!("all")] {
+        let mut driver = ready(&spec(OwnAgent::Codex));
+        run(&mut *driver);
+        let item = json!({ "type": "fileChange", "id": "i1", "changes": changes });
+        let started = json!({ "method": "item/started", "params": { "threadId": "t1", "item": item } });
+        fold(&mut *driver, &[out(&started)]);
+        for (call, item) in [(0, "i1"), (1, "another")] {
+            let params = json!({ "turnId": "u1", "itemId": item, "grantRoot": "/home/dev" });
+            let asked = json!({ "id": call, "method": "item/fileChange/requestApproval", "params": params });
+            let events = fold(&mut *driver, &[out(&asked)]);
+            let [OwnWhat::Request { request }] = &events[..] else { panic!("{events:?}") };
+            assert_eq!(request.kind, "unknown", "{changes} {item}");
+        }
+    }
+}
+
+#[test]
 fn a_call_that_is_not_known_is_refused() {
     let mut driver = ready(&spec(OwnAgent::Codex));
     let call = json!({ "id": 4, "method": "attestation/generate", "params": {} });

@@ -28,7 +28,7 @@ pub struct FirstScan {
 }
 
 impl FirstScan {
-    /// Like [`FirstScan::find`], from a scan that exists already.
+    /// The transcripts of a scan that are not known yet. A file that was written since `recent_since` is recent.
     pub fn of(scan: Scan, recent_since: Timestamp, known: &dyn Fn(&Path) -> bool) -> Self {
         let Scan { found, problems } = scan;
         let new = |found: &Found| found.kind.is_transcript() && !known(&found.path);
