@@ -82,7 +82,7 @@ pub(super) fn read(
     let id = format!("{turn}-{call}");
     let mut request = around.asking(&id, tool, &input).request();
     let kind = fill(&mut request, params, kind);
-    // Changes that nobody can see cannot be allowed.
+    // The card shows no changes, so the user cannot allow them.
     if method == "item/fileChange/requestApproval" && input["changes"].as_array().is_none_or(Vec::is_empty) {
         request.kind = RequestKind::Unknown;
     }
