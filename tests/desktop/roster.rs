@@ -217,7 +217,7 @@ async fn the_page_may_call_only_its_own_commands() -> Result<()> {
 
     let why = invoke(&window.page, json!({ "request": "why", "session": API })).await?;
     assert_eq!(why["ok"]["state"], "working", "{why}");
-    let unknown = invoke(&window.page, json!({ "request": "why", "session": "nobody" })).await?;
+    let unknown = invoke(&window.page, json!({ "request": "why", "session": "ffffffff" })).await?;
     assert_eq!(unknown["error"]["code"], "not_found", "{unknown}");
     let folder = invoke(&window.page, json!({ "request": "open_folder", "session": "/etc" })).await?;
     assert_eq!(folder["error"]["code"], "not_found", "a path is no session: {folder}");

@@ -9,7 +9,7 @@
 
 #![forbid(unsafe_code)]
 
-/// Gives enums the words that `strum` derives: the name of the variant, in small letters.
+/// Gives enums the words that `strum_macros` derives: the name of the variant, in small letters.
 macro_rules! as_str {
     ($($name:ident),+) => {
         $(impl $name {
@@ -44,3 +44,4 @@ pub mod time;
 pub mod tool;
 pub mod transcript;
 pub mod user;
+pub mod words;

@@ -21,7 +21,17 @@ as_str!(ProblemKind);
 
 /// Kinds of problems.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum_macros::IntoStaticStr,
 )]
 #[strum(serialize_all = "snake_case")]
 pub enum ProblemKind {

@@ -9,7 +9,7 @@ pub const COUNT_DWELL: Millis = Millis::from_secs(1);
 as_str!(Need);
 
 /// What a session needs the user for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Need {
     /// A tool wants permission.

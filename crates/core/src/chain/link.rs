@@ -21,7 +21,7 @@ pub struct Link {
 as_str!(LinkReason, LinkConfidence);
 
 /// How a link is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum LinkReason {
     /// A boundary inside one file: both ends are the same session.
@@ -72,7 +72,7 @@ impl LinkReason {
 }
 
 /// How far a link can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum LinkConfidence {
     /// The evidence leaves no other origin.

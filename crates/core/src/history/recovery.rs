@@ -46,7 +46,7 @@ pub struct SessionView {
 }
 
 /// One correction.
-#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Debug, Clone, PartialEq, Eq, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Correction {
     /// A turn without a sign is over, since its last sign.

@@ -5,9 +5,18 @@ as_str!(Role, BatchOrigin, BatchStatus, CallOutcome, PlanEventKind);
 
 /// The kind of a text.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum_macros::EnumString,
+    strum_macros::IntoStaticStr,
 )]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum Role {
     /// A prompt: by the user, or for a subagent by its caller.
     Prompt,
@@ -46,9 +55,18 @@ impl Role {
 
 /// The source of a prompt. Of two reports, the later variant wins: it is further from what a person typed.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum_macros::EnumString,
+    strum_macros::IntoStaticStr,
 )]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum BatchOrigin {
     /// The user typed it.
     Human,
@@ -76,9 +94,18 @@ impl BatchOrigin {
 
 /// The state of a turn. If two witnesses name the same time, the later variant wins.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum_macros::EnumString,
+    strum_macros::IntoStaticStr,
 )]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum BatchStatus {
     /// It runs.
     Active,
@@ -92,9 +119,18 @@ pub enum BatchStatus {
 
 /// How a tool call ended. Of two reports, the later variant wins.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum_macros::EnumString,
+    strum_macros::IntoStaticStr,
 )]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum CallOutcome {
     /// There is no result yet.
     Pending,
@@ -112,9 +148,18 @@ pub enum CallOutcome {
 
 /// What happened to a plan.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum_macros::EnumString,
+    strum_macros::IntoStaticStr,
 )]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum PlanEventKind {
     /// It was written or changed.
     Written,

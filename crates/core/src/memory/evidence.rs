@@ -51,8 +51,8 @@ pub struct Evidence {
 as_str!(EditKind, Standing);
 
 /// The user's last decision about a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum_macros::EnumString, strum_macros::IntoStaticStr)]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum EditKind {
     /// Written by hand.
     Added,
@@ -138,7 +138,7 @@ pub enum AcceptRule {
 }
 
 /// Whether a memory is in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Standing {
     /// It may be injected.

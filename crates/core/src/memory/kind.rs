@@ -16,10 +16,10 @@ as_str!(MemoryKind, Importance);
     Hash,
     Serialize,
     Deserialize,
-    strum::EnumString,
-    strum::IntoStaticStr,
+    strum_macros::EnumString,
+    strum_macros::IntoStaticStr,
 )]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum MemoryKind {
     /// A command failed, files were changed, and the same command passed.
     Fix,
@@ -105,7 +105,17 @@ impl MemoryKind {
 
 /// How much a colleague would lose without it. A later variant is more important.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum_macros::IntoStaticStr,
 )]
 #[strum(serialize_all = "snake_case")]
 pub enum Importance {

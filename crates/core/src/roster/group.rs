@@ -7,7 +7,7 @@ use crate::session::state::{State, StateKind};
 as_str!(Group);
 
 /// The group of a row. The order of the variants is the order of the groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Group {
     /// An approval, a question, a plan, an error, a limit.

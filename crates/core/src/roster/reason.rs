@@ -34,7 +34,7 @@ pub struct Reason {
 as_str!(Source);
 
 /// A kind of witness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Source {
     /// `sessions/<pid>.json`.

@@ -117,7 +117,7 @@ fn invalid_requests_are_refused_and_the_connection_goes_on() {
         let answer = raw.line();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!("invalid")), "{line}");
     }
-    let unknown = raw.request(&json!({"id": "1", "request": "why", "session": "nobody"}));
+    let unknown = raw.request(&json!({"id": "1", "request": "why", "session": "ffffffff"}));
     assert_eq!(unknown["error"]["code"], "not_found");
     let name = json!({"do": "rename", "session": author.session, "name": "the leak"});
     let named = raw.request(&json!({"id": "2", "request": "command", "command": name}));

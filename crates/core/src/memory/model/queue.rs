@@ -16,8 +16,8 @@ const LONGEST_REST: Millis = Millis::from_secs(30 * 60);
 as_str!(JobState);
 
 /// Where a job stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum_macros::EnumString, strum_macros::IntoStaticStr)]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum JobState {
     /// It waits.
     Queued,
