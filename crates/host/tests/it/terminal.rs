@@ -45,7 +45,7 @@ fn the_host_answers_and_readers_do_not() {
     // Asks four questions, and shows each byte that comes within the time as hex.
     let session = stage.shell(
         "stty raw -echo; printf '\\x1b[c\\x1b[6n\\x1b[?2004$p\\x1b]11;?\\x07'; \
-         read -r -N 27 -t 50 answer; printf '%s' \"$answer\" | od -An -tx1 | tr -d ' \\n'; echo; \
+         read -r -N 26 -t 50 answer; printf '%s' \"$answer\" | od -An -tx1 | tr -d ' \\n'; echo; \
          while read -r -N 1 key; do printf 'got %q ' \"$key\"; done",
     );
     let mut told = session.attach();
