@@ -7,10 +7,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::{stable_hash, stable_hash_from};
+use watchbill_drive::folder::Folder;
 use watchbill_platform::files::private_dir;
 use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
-
-use crate::folder::Folder;
 
 /// The folder of the locks, beside the folders of sessions.
 const LOCKS: &str = "conversations";

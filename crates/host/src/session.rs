@@ -9,24 +9,24 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use watchbill_core::time::Timestamp;
+use watchbill_drive::folder::Folder;
+use watchbill_drive::log::{Direction, LogWriter};
+use watchbill_drive::replay::{Replay, numbered};
+use watchbill_drive::summary::OwnSummary;
+use watchbill_drive::transcript::TranscriptWriter;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSpec;
 
-use super::agent::Agent;
-use super::answered::Answered;
-use super::input::{Call, Input};
-use super::mailbox::Mailbox;
-use super::prompt_queue::{Act, PromptQueue};
-use super::readers::{Readers, message};
-use super::screen::Screen;
-use super::shutdown_plan::ShutdownPlan;
-use super::work::Work;
-use crate::folder::Folder;
-use crate::log::{Direction, LogWriter};
-use crate::replay::{Replay, numbered};
-use crate::summary::OwnSummary;
-use crate::transcript::TranscriptWriter;
+use crate::agent::Agent;
+use crate::answered::Answered;
+use crate::input::{Call, Input};
+use crate::mailbox::Mailbox;
+use crate::prompt_queue::{Act, PromptQueue};
+use crate::readers::{Readers, message};
+use crate::screen::Screen;
+use crate::shutdown_plan::ShutdownPlan;
+use crate::work::Work;
 
 /// How long a log that cannot be written (a full disk) holds everything up before the session is ended.
 const LOG_TIMEOUT: Duration = Duration::from_secs(30);

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
+use watchbill_agents::driver::Refusal;
+use watchbill_drive::log::Direction;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{NO_REACTION, OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind};
 
-use super::agent::Agent;
-use super::prompt_queue::Act;
-use super::session::Session;
-use crate::log::Direction;
-use watchbill_agents::driver::Refusal;
+use crate::agent::Agent;
+use crate::prompt_queue::Act;
+use crate::session::Session;
 
 /// How long an interrupted turn may go on before readers are told. Agents take half a second at most (measured).
 const REACTION: Duration = Duration::from_secs(5);
