@@ -24,7 +24,7 @@ pub struct Conversation {
 fn path(folder: &Folder, spec: &OwnSpec) -> PathBuf {
     let resumed = spec.resume.as_ref().filter(|resume| !resume.fork).map(|resume| &resume.session);
     let id = resumed.unwrap_or(&spec.session);
-    let name = stable_hash_from(stable_hash(spec.agent.word().as_bytes()), id.as_bytes());
+    let name = stable_hash_from(stable_hash(spec.agent.as_str().as_bytes()), id.as_bytes());
     folder.path().parent().unwrap_or(Path::new("/")).join(LOCKS).join(format!("{name:016x}"))
 }
 

@@ -285,7 +285,7 @@ fn sent(rooms: &mut Rooms, session: &SessionId, id: &RequestId) -> bool {
 /// An answer that was noted did not go out.
 fn unsent(rooms: &mut Rooms, id: &RequestId) {
     let at = rooms.env.now();
-    rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(AnswerOutcome::Lost), at));
+    rooms.pending.answer(AnswerChange::Outcome(id.to_string(), AnswerOutcome::Lost.as_str(), at));
 }
 
 pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<RequestEffect>, out: &mut Vec<Output>) {
@@ -299,18 +299,8 @@ pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<RequestEffect>, out: &mu
             }
             RequestEffect::Outcome(id, outcome) => {
                 let at = rooms.env.now();
-                rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(outcome), at));
+                rooms.pending.answer(AnswerChange::Outcome(id.to_string(), outcome.as_str(), at));
             }
         }
-    }
-}
-
-/// The word of an outcome in the store.
-fn word(outcome: AnswerOutcome) -> &'static str {
-    match outcome {
-        AnswerOutcome::Taken => "taken",
-        AnswerOutcome::Effect => "effect",
-        AnswerOutcome::NoEffect => "no_effect",
-        AnswerOutcome::Lost => "lost",
     }
 }

@@ -82,7 +82,7 @@ pub fn started(
         return emit(&to_json(&own_row(global, folder)?)?);
     }
     let (id, cwd) = (short(&spec.session), one_line(&spec.cwd));
-    let (session, agent) = (one_line(&spec.session), spec.agent.word());
+    let (session, agent) = (one_line(&spec.session), spec.agent.as_str());
     emit(&if has_begun {
         format!("session {session} runs {agent} in {cwd}; `watchbill attach {id}` shows it\n")
     } else {
