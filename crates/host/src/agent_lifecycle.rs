@@ -78,7 +78,7 @@ impl Session {
                 self.event(&OwnWhat::Started { pid });
             }
             Err(text) => {
-                self.event(&OwnWhat::Error { text: text.clone(), cause: "start".to_owned() });
+                self.event(&OwnWhat::Error { text: text.clone(), cause: "start".to_owned(), record: None });
                 self.state.exit = Some(Exit { code: None, signal: None, at: self.now() });
                 self.state.words.push_back(text);
             }
@@ -207,7 +207,8 @@ impl Session {
     }
 
     fn close_requests(&mut self) {
-        for request in std::mem::take(&mut self.state.requests) {
+        let open: Vec<_> = self.summary.fold.ask_ids().map(ToString::to_string).collect();
+        for request in open {
             self.event(&OwnWhat::RequestClosed { request, by: "ended".to_owned() });
         }
     }

@@ -129,7 +129,11 @@ impl Session {
                 self.state.interrupted.get_or_insert(self.now());
             }
             Err(refusal) => {
-                self.event(&OwnWhat::Error { text: refusal.to_string(), cause: "command".to_owned() });
+                self.event(&OwnWhat::Error {
+                    text: refusal.to_string(),
+                    cause: "command".to_owned(),
+                    record: None,
+                });
             }
         }
     }
@@ -147,7 +151,7 @@ impl Session {
         self.state.interrupted = None;
         if self.is_busy() && self.state.ending.is_none() {
             let text = "the agent does not react to the interrupt: wait, or stop the session".to_owned();
-            self.event(&OwnWhat::Error { text, cause: NO_REACTION.to_owned() });
+            self.event(&OwnWhat::Error { text, cause: NO_REACTION.to_owned(), record: None });
         }
     }
 
@@ -205,7 +209,11 @@ impl Session {
             Some(refusal) => {
                 let dropped = told(PromptPlace::Dropped);
                 self.event(&dropped);
-                self.event(&OwnWhat::Error { text: refusal.to_string(), cause: "command".to_owned() });
+                self.event(&OwnWhat::Error {
+                    text: refusal.to_string(),
+                    cause: "command".to_owned(),
+                    record: None,
+                });
             }
         }
     }

@@ -66,8 +66,6 @@ pub(super) struct State {
     pub ready: bool,
     /// When the turn that runs was interrupted, in the time of the loop.
     pub interrupted: Option<Duration>,
-    /// Requests that are open.
-    pub requests: Vec<String>,
     /// Outputs of the agent that are still open.
     pub outputs: u32,
     /// How the agent ended.
@@ -220,7 +218,7 @@ impl Session {
                     "the folder {} was removed, so no command reaches it",
                     self.folder.path().display()
                 );
-                self.event(&OwnWhat::Error { text: why.clone(), cause: "command".to_owned() });
+                self.event(&OwnWhat::Error { text: why.clone(), cause: "command".to_owned(), record: None });
                 self.end(Some(&why));
             }
         }
@@ -230,7 +228,7 @@ impl Session {
     pub(super) fn tell_cut(&mut self, what: &'static str) {
         if !self.state.told_cuts.contains(&what) {
             self.state.told_cuts.push(what);
-            self.event(&OwnWhat::Error { text: what.to_owned(), cause: "protocol".to_owned() });
+            self.event(&OwnWhat::Error { text: what.to_owned(), cause: "protocol".to_owned(), record: None });
         }
     }
 
@@ -321,9 +319,9 @@ impl Session {
             }
             OwnWhat::TurnEnd { .. } => (self.state.turn, self.state.interrupted) = (false, None),
             OwnWhat::Init { .. } => self.state.ready = true,
-            OwnWhat::Error { text, cause } if matches!(&**cause, "start" | "login") => self.not_started(text),
-            OwnWhat::Request { request } => self.state.requests.push(request.id.clone()),
-            OwnWhat::RequestClosed { request, .. } => self.state.requests.retain(|open| open != request),
+            OwnWhat::Error { text, cause, .. } if matches!(&**cause, "start" | "login") => {
+                self.not_started(text)
+            }
             _ => {}
         }
     }
