@@ -56,8 +56,11 @@ pub(crate) struct ExcludedSessions {
 }
 
 impl ExcludedSessions {
-    /// Reads the list of the forgotten sessions.
+    /// Finishes removals that were interrupted, and reads the list of the forgotten sessions.
     pub fn read(data_dir: &Path, exclude: &Exclude) -> Self {
+        if let Err(error) = Folder::finish_removals(data_dir) {
+            tracing::warn!(%error, "the rest of a removed session cannot be removed");
+        }
         let forgotten = watchbill_store::forgotten_sessions(data_dir)
             .inspect_err(|error| tracing::warn!(%error, "the list of the forgotten sessions cannot be read"))
             .ok();
