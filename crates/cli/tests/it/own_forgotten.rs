@@ -75,6 +75,34 @@ fn a_session_that_may_be_stored_again_keeps_its_log() {
     assert_eq!(place.row()["state"], "ended");
 }
 
+#[test]
+fn the_host_of_a_session_that_another_program_forgets_is_told_at_once() {
+    for is_cleared in [false, true] {
+        let later = "cccccccc-0000-4000-8000-000000000003";
+        let place = Place::new();
+        let own = place.starts("say this");
+        let mut asked = vec![own.clone()];
+        if is_cleared {
+            assert_eq!(
+                place.say(&["prompt", &own, "--wait", &format!("clear {later} and say that")]).code,
+                0
+            );
+            asked.push(later.to_owned());
+        }
+        let host = host_of(&place, &own);
+        let folder = place.home.data().join("own").join(&own);
+        let serve = Serve::of(&place.home);
+        let gone = ask(&place.home, &json!({ "id": "1", "request": "forget", "sessions": asked })).unwrap();
+        assert_eq!(gone["reply"]["sessions"].as_array().unwrap().len(), asked.len(), "{gone}");
+        until("the host to be told", || folder.join("unwanted").exists());
+        assert!(folder.join("log").exists(), "the agent works on");
+        drop(serve);
+        assert_eq!(place.say(&["stop", &own]).code, 0);
+        until("the end of the host", || has_ended(host));
+        assert!(!folder.exists());
+    }
+}
+
 /// Starts a session in an excluded folder, and gives its id and its folder.
 fn excluded(place: &Place) -> (String, PathBuf) {
     exclude(place);
