@@ -166,7 +166,7 @@ impl Folder {
         going.remove_rest()?;
         match fs::rename(&self.0, &going.0) {
             // Another program may remove it at the same time.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => going.remove_rest(),
         }
     }
