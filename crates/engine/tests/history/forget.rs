@@ -127,7 +127,8 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
         found(&data, GONE)
     );
 
-    let report = forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW, &mut |_| ()).unwrap();
+    let report =
+        forget(&settings, &ForgetWhat::Sessions(vec![GONE.to_owned()]), false, NOW, &mut |_| ()).unwrap();
     assert_eq!((report.sessions.len(), report.wiped_later), (1, false));
     assert_eq!(found(&data, "goneword"), Vec::<PathBuf>::new());
     let mut named = found(&data, GONE);
@@ -145,7 +146,7 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
 fn a_session_stays_forgotten_when_the_list_of_forgotten_ids_is_unreadable() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = two_stored(&folder);
-    forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW, &mut |_| ()).unwrap();
+    forget(&settings, &ForgetWhat::Sessions(vec![GONE.to_owned()]), false, NOW, &mut |_| ()).unwrap();
     // Damages only the letters of the id, which SQLite does not check; everything else is whole.
     let database = data.join("watchbill.db");
     let mut bytes = std::fs::read(&database).unwrap();

@@ -94,7 +94,8 @@ pub enum AnswerOutcome {
     Effect,
     /// The session asked on for five seconds.
     NoEffect,
-    /// The hook process ended before it printed the answer.
+    /// It is unknown whether it arrived: the hook process ended before it said that it printed the answer, or the host did not say
+    /// that it has it.
     Lost,
 }
 
