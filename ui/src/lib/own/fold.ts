@@ -19,6 +19,8 @@ export type LiveItem = {
 const MOST = 16_384;
 const RETRY = "retry";
 const COMPACTION = "compaction";
+/** Errors that end a turn. The transcript has the same text, so it stays as it is. */
+const OF_TURN: ReadonlySet<string> = new Set(["api", "limit", "login"]);
 
 type Said = Pick<TimelineItem, "key" | "at"> & Record<string, unknown>;
 
@@ -119,7 +121,7 @@ export class OwnFold {
         this.#remove(COMPACTION);
         return this.#put("", false, { key: "", at: event.at, kind: "boundary", trigger: event.trigger ?? "", ...(event.before === undefined ? {} : { preTokens: event.before }) });
       case "error":
-        return this.#put("", false, { key: "", at: event.at, kind: "error", text: [causeWords(event.cause), event.text].filter(Boolean).join(": ") });
+        return this.#put("", false, { key: "", at: event.at, kind: "error", text: OF_TURN.has(event.cause) ? event.text : [causeWords(event.cause), event.text].filter(Boolean).join(": ") });
       case "moved":
         return this.#put("", false, { key: "", at: event.at, kind: "continued", to: event.session, reason: "clear" });
       case "turn_end":
@@ -131,7 +133,7 @@ export class OwnFold {
     this.#remove(RETRY);
     this.#settle();
     if (event.reason === "interrupted") this.#put("", false, { key: "", at: event.at, kind: "interrupted" });
-    else if (event.reason !== "completed" && event.reason !== "error") this.#put("", false, { key: "", at: event.at, kind: "error", text: `The turn ended: ${causeWords(event.reason)}` });
+    else if (event.reason !== "completed" && event.reason !== "error" && this.#items.at(-1)?.item.kind !== "error") this.#put("", false, { key: "", at: event.at, kind: "error", text: `The turn ended: ${causeWords(event.reason)}` });
     this.#learn({ working: false, asks: [] });
   }
 

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 
+import type { OwnEvent } from "../bindings/OwnEvent";
+import type { OwnWhat } from "../bindings/OwnWhat";
 import type { TimelineItem } from "../bindings/TimelineItem";
-import type { LiveItem } from "./fold";
+import { type LiveItem, OwnFold } from "./fold";
 import { missingEntries } from "./missing-entries";
 
 const NOW = Date.UTC(2026, 2, 14, 13, 0, 0);
@@ -32,4 +34,14 @@ test("a text is known by its words, but not from an earlier time, and not while 
   expect(texts(missingEntries(all, [item(2, "b.0", { kind: "response", text: "Done.\n" })]))).toEqual([says.item.key]);
   expect(missingEntries(all, [item(-60, "b.0", { kind: "response", text: "Done." })])).toEqual(all);
   expect(missingEntries([says], [item(3, "b.0", { kind: "response", text: "Do" })])).toEqual([says]);
+});
+
+test("an error of the API is shown once, from the transcript or from its host", () => {
+  for (const [cause, reason] of [["api", "error"], ["limit", "limit"], ["login", "login"]] as const) {
+    const fold = new OwnFold("s", false);
+    const events: OwnWhat[] = [{ event: "turn_start" }, { event: "error", text: "API Error: 529 overloaded", cause }, { event: "turn_end", reason }];
+    for (const [n, event] of events.entries()) fold.apply({ n, at: at(n), ...event } as OwnEvent);
+    expect(fold.items.map(({ item: entry }) => "text" in entry && entry.text)).toEqual(["API Error: 529 overloaded"]);
+    expect(missingEntries(fold.items, [item(1, "a.0", { kind: "error", text: "API Error: 529 overloaded" })])).toEqual([]);
+  }
 });
