@@ -179,7 +179,7 @@ fn command(launch: &Launch, cwd: &Path, kind: &str) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg0(NAME).args([exec::WORD, kind, &std::process::id().to_string(), &launch.program]);
     command.args(&launch.args).current_dir(cwd).env_clear();
-    command.envs(environment(std::env::vars_os(), &launch.env, kind == exec::TERMINAL));
+    command.envs(environment(std::env::vars_os(), launch, kind == exec::TERMINAL));
     command
 }
 

@@ -133,7 +133,7 @@ export class OwnFold {
     this.#remove(RETRY);
     this.#settle();
     if (event.reason === "interrupted") this.#put("", false, { key: "", at: event.at, kind: "interrupted" });
-    else if (event.reason !== "completed" && event.reason !== "error") this.#put("", false, { key: "", at: event.at, kind: "error", text: `The turn ended: ${causeWords(event.reason)}` });
+    else if (event.reason !== "completed" && event.reason !== "error" && this.#items.at(-1)?.item.kind !== "error") this.#put("", false, { key: "", at: event.at, kind: "error", text: `The turn ended: ${causeWords(event.reason)}` });
     this.#learn({ working: false, asks: [] });
   }
 

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 
+import type { OwnEvent } from "../bindings/OwnEvent";
+import type { OwnWhat } from "../bindings/OwnWhat";
 import type { TimelineItem } from "../bindings/TimelineItem";
-import type { LiveItem } from "./fold";
+import { type LiveItem, OwnFold } from "./fold";
 import { missingEntries } from "./missing-entries";
 
 const NOW = Date.UTC(2026, 2, 14, 13, 0, 0);
@@ -38,4 +40,14 @@ test("an entry without words is known by its kind, but not from an earlier time"
   const ends = [...all, live(item(4, "live 1", { kind: "interrupted" }))];
   expect(missingEntries(ends, [item(4, "c.0", { kind: "interrupted" })])).toEqual([]);
   expect(missingEntries(ends, [item(-60, "c.0", { kind: "interrupted" })])).toEqual(ends);
+});
+
+test("an error of the API is shown once, from the transcript or from its host", () => {
+  for (const [cause, reason] of [["api", "error"], ["limit", "limit"], ["login", "login"]] as const) {
+    const fold = new OwnFold("s", false);
+    const events: OwnWhat[] = [{ event: "turn_start" }, { event: "error", text: "API Error: 529 overloaded", cause, record: "a" }, { event: "turn_end", reason }];
+    for (const [n, event] of events.entries()) fold.apply({ n, at: at(n), ...event } as OwnEvent);
+    expect(fold.items.map(({ item: entry }) => entry.kind)).toEqual(["error"]);
+    expect(missingEntries(fold.items, [item(1, "a.0", { kind: "error", text: "API Error: 529 overloaded" })])).toEqual([]);
+  }
 });
