@@ -264,6 +264,7 @@ fn tests(tree: &Tree, words: &[&str]) -> Result<Call> {
     }
     Ok(cargo(tree)
         .env(skipped_tests::SKIPPED_FILE_VARIABLE, noted)
+        .env("WATCHBILL_PROGRAMS_BUILT", "1")
         .args(words)
         // Without this package, whose tests have run before: cargo would link it anew while it runs.
         .args(["--workspace", "--exclude", "xtask", "--locked"])
@@ -316,7 +317,8 @@ fn terminals(tree: &Tree) -> Result<Outcome> {
 
 fn desktop(tree: &Tree) -> Result<Outcome> {
     // Hook processes and `serve` are programs of another package than the window.
-    cargo(tree).args(["build", "--locked", "--package", "watchbill"]).run()?;
+    let programs = ["watchbill", "watchbill-host"].map(|program| ["--bin", program]).concat();
+    cargo(tree).args(["build", "--workspace", "--exclude", "xtask", "--locked"]).args(programs).run()?;
     tests(tree, &["test"])?.args(["--test", DESKTOP]).run()?;
     Ok(Outcome::Done)
 }

@@ -10,9 +10,9 @@ use serde_json::json;
 use crate::answers::{Desk, SESSION, decision};
 use crate::forget::until;
 use crate::home::line;
-use crate::own::build_host;
 use crate::people::{Person, detached};
 use crate::process;
+use crate::program::build;
 use crate::skipped::skipped;
 
 /// A tmux server of a person: no variable of an agent is in its environment.
@@ -159,7 +159,7 @@ fn a_person_types_into_a_session_from_tmux_and_no_key_falls_into_the_shell() {
     if Command::new("tmux").arg("-V").output().is_err() {
         return skipped("tmux is not installed");
     }
-    build_host();
+    build("watchbill-host");
     // The host knows no session of others, so it takes the agents of other tests for agents of this person.
     let test = "callers::a_person_types_into_a_session_from_tmux_and_no_key_falls_into_the_shell";
     if process::alone(test).is_none() {
@@ -217,7 +217,7 @@ fn a_terminal_that_an_agent_opened_unseen_answers_nothing() {
 
 #[test]
 fn a_shell_that_an_agent_started_with_watchbill_answers_nothing() {
-    build_host();
+    build("watchbill-host");
     let (desk, _) = desk(false);
     let hook = desk.runs("rm -rf build");
     let run = |file: &str, variables: &[(&str, &str)], shell: Option<&str>| {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::forget::until;
 use crate::home::Home;
-use crate::program::{Finished, watchbill};
+use crate::program::{Finished, build, watchbill};
 use crate::tree::{append, now};
 use crate::with_serve::Serve;
 
@@ -371,16 +371,6 @@ fn doctor_and_the_status_of_the_hooks_say_whether_an_agent_is_told() {
     says(&off, "settings.json: claude-mem");
 }
 
-/// The program that asks models. It lies beside the command line, and belongs to another package.
-pub fn build_memory_program() {
-    static BUILT: std::sync::OnceLock<()> = std::sync::OnceLock::new();
-    BUILT.get_or_init(|| {
-        let mut cargo = std::process::Command::new(env!("CARGO"));
-        let built = cargo.args(["build", "--quiet", "--package", "watchbill-model-client"]).status();
-        assert!(built.unwrap().success(), "the program that asks models is not built");
-    });
-}
-
 /// The questions that an endpoint was sent.
 pub type Asked = std::sync::Arc<std::sync::Mutex<Vec<String>>>;
 
@@ -436,7 +426,7 @@ fn json_of(finished: &Finished) -> Value {
 
 #[test]
 fn a_model_is_tried_on_earlier_sessions_and_nothing_is_stored() {
-    build_memory_program();
+    build("watchbill-model-client");
     let (base, seen) = endpoint(FOUND);
     let home = corrected(&format!("[model]\nbase_url = \"{base}\"\nname = \"small\"\n"));
     turn(&home, LATER, "mend <private>the bank</private> it", 0);
@@ -460,7 +450,7 @@ fn a_model_is_tried_on_earlier_sessions_and_nothing_is_stored() {
 
 #[test]
 fn a_trial_without_a_model_or_beyond_its_limit_says_so() {
-    build_memory_program();
+    build("watchbill-model-client");
     let home = corrected("");
     let refused = memory(&home, &["try", "--model"]);
     assert!(refused.err.contains("no model is chosen"), "{}", refused.err);

@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 use crate::faults::fill;
 use crate::forget::until;
 use crate::home::Home;
-use crate::memory::{
-    Asked, FOUND, LATER, SESSION, build_memory_program, endpoint, endpoint_when, memories, memory, turn, work,
-};
+use crate::memory::{Asked, FOUND, LATER, SESSION, endpoint, endpoint_when, memories, memory, turn, work};
 use crate::process;
+use crate::program::build;
 use crate::tree::{append, now};
 use crate::with_serve::Serve;
 
@@ -45,7 +44,7 @@ fn queue(home: &Home) -> Value {
 
 #[test]
 fn each_ended_turn_is_asked_about_once_and_the_finding_is_a_proposal() {
-    build_memory_program();
+    build("watchbill-model-client");
     let (base, asked) = endpoint(FOUND);
     let home = home_with(&model_at(&base));
     turn(&home, SESSION, "before the model was chosen", 0);
@@ -81,7 +80,7 @@ fn each_ended_turn_is_asked_about_once_and_the_finding_is_a_proposal() {
 
 #[test]
 fn while_a_session_works_or_during_a_pause_the_turn_waits() {
-    build_memory_program();
+    build("watchbill-model-client");
     let (base, asked) = endpoint(FOUND);
     let home = home_with(&model_at(&base));
     let _serve = Serve::of(&home);
@@ -111,7 +110,7 @@ fn an_answer_that_comes_while_the_disk_is_full_is_stored_later_and_not_asked_for
     let test =
         "model_queue::an_answer_that_comes_while_the_disk_is_full_is_stored_later_and_not_asked_for_again";
     let Some(folder) = process::on_a_small_disk(test) else { return };
-    build_memory_program();
+    build("watchbill-model-client");
     let (release, held) = mpsc::channel();
     let (base, asked) = endpoint_when(FOUND, move || held.recv().unwrap());
     let home = Home::with(folder.join("data"), &model_at(&base));

@@ -3,7 +3,6 @@
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -19,7 +18,7 @@ use crate::home::{Home, line};
 use crate::own_goes_on::{EARLIER, earlier_session};
 use crate::people::{Person, detached};
 use crate::process;
-use crate::program::{Finished, run};
+use crate::program::{Finished, build, run};
 use crate::with_serve::Serve;
 
 /// A home with the stand-in in its `PATH`, in which scripts may answer.
@@ -27,19 +26,9 @@ pub struct Place {
     pub home: Home,
 }
 
-/// The program of hosts. It lies beside the command line, and belongs to another package.
-pub fn build_host() {
-    static BUILT: OnceLock<()> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let built =
-            Command::new(env!("CARGO")).args(["build", "--quiet", "--package", "watchbill-host"]).status();
-        assert!(built.unwrap().success(), "the host's program is not built");
-    });
-}
-
 impl Place {
     pub fn new() -> Self {
-        build_host();
+        build("watchbill-host");
         let home = Home::empty().configured("[answers]\nscripts = true\n");
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/it/agent.py");
         std::fs::create_dir_all(home.path().join("bin")).unwrap();

@@ -10,6 +10,15 @@ pub fn watchbill(home: &Path) -> Command {
     command
 }
 
+/// Builds a program of another package, which lies beside the command line. `cargo xtask test` has built all programs: cargo builds
+/// the dependencies of one package alone with other features, so a second time.
+pub fn build(package: &str) {
+    if std::env::var_os("WATCHBILL_PROGRAMS_BUILT").is_none() {
+        let built = Command::new(env!("CARGO")).args(["build", "--quiet", "--package", package]).status();
+        assert!(built.unwrap().success(), "{package} is not built");
+    }
+}
+
 /// The output and the exit code of a run.
 pub struct Finished {
     /// Standard output.
