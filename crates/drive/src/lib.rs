@@ -17,6 +17,8 @@ pub mod folder;
 pub mod host;
 mod host_process;
 pub mod log;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "hosts run on Linux only"))]
+mod pictures;
 pub mod replay;
 pub mod sessions;
 pub mod socket;
