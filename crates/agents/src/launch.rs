@@ -17,6 +17,19 @@ pub struct Launch {
     pub args: Vec<String>,
     /// Variables.
     pub env: Vec<(String, String)>,
+    /// The folder in which the agent keeps its sessions, if the start names one.
+    pub root: Option<Root>,
+}
+
+/// The folder in which an agent keeps its sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// The variable that names it.
+    pub variable: &'static str,
+    /// The folder below the home folder that the agent takes without the variable.
+    pub usual: &'static str,
+    /// Its path.
+    pub path: String,
 }
 
 /// The program of a start. It has only the permissions that the specification names: a resume brings none back.
@@ -29,7 +42,11 @@ pub fn launch(spec: &OwnSpec) -> Result<Launch, String> {
     let mut words = spec.command.iter().cloned();
     let program = words.next().or_else(|| Some(traits(spec.agent.agent()?).program.to_owned()));
     let program = program.ok_or("The start names no command. Name one.")?;
-    let mut launch = Launch { program, args: words.collect(), env: Vec::new() };
+    let root = spec.agent.agent().map(traits).zip(spec.root.clone());
+    let root = root.and_then(|(traits, path)| {
+        Some(Root { variable: traits.folder_variable?, usual: traits.folder, path })
+    });
+    let mut launch = Launch { program, args: words.collect(), env: Vec::new(), root };
     let resumed = spec.resume.as_ref().map(|resume| resume.session.as_str());
     for value in
         [resumed, spec.model.as_deref(), spec.mode.as_deref(), Some(&*spec.session)].into_iter().flatten()

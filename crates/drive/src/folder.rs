@@ -108,7 +108,7 @@ impl Folder {
     }
 
     /// What an ended session's log adds up to.
-    pub(crate) fn summary(&self) -> PathBuf {
+    pub fn summary(&self) -> PathBuf {
         self.0.join("summary")
     }
 

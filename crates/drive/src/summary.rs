@@ -122,7 +122,7 @@ impl OwnSummary {
     }
 
     /// Keeps the summary of a log that has this length.
-    pub(crate) fn keep(&self, folder: &Folder, log_bytes: u64) -> io::Result<()> {
+    pub fn keep(&self, folder: &Folder, log_bytes: u64) -> io::Result<()> {
         replace_private(&folder.summary(), &to_bytes(&Kept { log_bytes, summary: self }))
     }
 }

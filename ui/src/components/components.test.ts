@@ -136,6 +136,22 @@ test("the card of an error shows its cause once, code in the code font, and no w
   expect(container.querySelector("code")?.textContent).toBe("529");
 });
 
+test("the card of an own session's error offers what can be done here", () => {
+  const error = row({ sessionId: "e", stateKind: "error", group: "needs_you", error: "API Error: 529", cwd: "/w" });
+  for (const [more, words] of [
+    [{ own: "stream" }, "Write the next prompt to go on."],
+    [{ own: "stream", queueHeld: "error" }, "Let the queued prompts go on, or write another one."],
+    [{ own: "stream", state: "ended", stateKind: "crashed" }, "Resume it to go on."],
+    [{ own: "pty" }, "Go on in the tab Terminal."],
+    [{}, "Go on in its terminal."],
+  ] as const) {
+    const { container, unmount } = render(AskCard, { session: { ...error, ...more }, onfocus: () => {} });
+    expect(container.querySelector(".hint")?.textContent).toBe(words);
+    expect(container.textContent?.includes("Focus terminal")).toBe(!("own" in more));
+    unmount();
+  }
+});
+
 test("a turn is said to work where nothing shows it, and not while the agent asks", async () => {
   const props = { items: [], working: true, asks: false, opened: new Opened() };
   const { rerender } = render(LiveTail, props);

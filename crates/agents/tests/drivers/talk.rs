@@ -68,6 +68,7 @@ pub fn spec(agent: OwnAgent) -> OwnSpec {
         command: Vec::new(),
         size: None,
         created_at: "2026-11-23T16:00:00Z".into(),
+        root: None,
         started_by_agent: false,
     }
 }

@@ -57,7 +57,7 @@ impl Place {
         std::fs::set_permissions(&path, mode).unwrap();
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub fn command(&self, words: &[&str]) -> Command {
         let mut command = self.home.command(words);
         let path = format!("{}:/usr/bin:/bin", self.home.path().join("bin").display());
         command.env("PATH", path).current_dir(self.work());
@@ -182,7 +182,7 @@ fn a_session_is_queued_interrupted_released_and_stopped_from_anywhere() {
         (&row["state"], &row["stateReason"]["detail"]),
         (&json!("ended"), &json!("the user ended the session"))
     );
-    let said = place.say(&["prompt", short, "too late"]);
+    let said = place.say(&["queue", short]);
     assert!(said.code == 1 && said.err.contains("has ended; `watchbill resume"), "{}", said.err);
 }
 

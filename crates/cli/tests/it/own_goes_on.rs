@@ -1,9 +1,12 @@
 //! Earlier sessions that go on as sessions of your own: in another agent, and in their own branch only.
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::forget::until;
 use crate::own::Place;
+use crate::own_ended::host_of;
+use crate::program::run;
 use crate::tree::{append, transcript};
 
 pub const EARLIER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -124,4 +127,92 @@ fn a_session_goes_on_in_its_own_branch_only() {
     assert!(place.say(&["fork", EARLIER]).err.contains("there is no branch"));
     assert_eq!(place.say(&["fork", EARLIER, "--any-branch"]).code, 0);
     assert_eq!(place.rows().len(), 3);
+}
+
+#[test]
+fn a_prompt_to_an_ended_session_goes_on_with_it() {
+    for end in ["crash", "kill", "kill while another prompt waits", "stop"] {
+        let place = Place::new();
+        let own = match end {
+            "crash" => {
+                assert_eq!(place.say(&["run", "--wait", "die at once"]).code, 1);
+                place.row()["ownId"].as_str().unwrap().to_owned()
+            }
+            "kill" | "stop" => place.starts("say this"),
+            _ => place.starts("slow work"),
+        };
+        match end {
+            "crash" => {}
+            "kill" | "stop" => until("the turn to end", || place.row()["stateKind"] == "turn_ended"),
+            _ => {
+                until("the turn to run", || place.row()["state"] == "working");
+                assert_eq!(place.say(&["prompt", &own, "echo later"]).code, 0);
+            }
+        }
+        match end {
+            "crash" => {}
+            "stop" => assert_eq!(place.say(&["stop", &own]).code, 0),
+            _ => {
+                let host = Pid::from_raw(host_of(&place, &own).cast_signed()).unwrap();
+                kill_process(host, Signal::KILL).unwrap();
+            }
+        }
+        until("the end", || place.row()["state"] == "ended");
+        let refused = run(place.command(&["prompt", &own, "echo on"]).env("CLAUDECODE", "1"));
+        assert!(refused.code == 1 && refused.err.contains("an agent may not"), "{end}: {}", refused.err);
+        assert_eq!(place.row()["state"], "ended", "{end}: nothing was started");
+        let said = place.say(&["prompt", &own[..8], "--wait", "echo on"]);
+        assert_eq!((said.code, &*said.err), (0, ""), "{end}");
+        assert_eq!(
+            said.out, "the session had ended, and goes on\n> echo on\necho echo on\nturn ended: completed\n",
+            "{end}"
+        );
+        let starts = place.noted("starts");
+        assert!(starts.len() == 2 && starts[1].contains(&format!("--resume {own}")), "{end}: {starts:?}");
+        assert_eq!(place.row()["ownId"], *own, "{end}");
+        assert_eq!(place.json(&["prompt", &own, "--json", "echo more"]).get("resumed"), None, "{end}");
+        assert_eq!(place.say(&["stop", &own]).code, 0);
+        assert_eq!(place.json(&["prompt", &own, "--json", "echo more"])["resumed"], true, "{end}");
+        let went_by_itself = place.noted("received").iter().any(|prompt| prompt.contains("later"));
+        assert!(!went_by_itself, "{end}: what waited waits on");
+    }
+}
+
+#[test]
+fn the_agent_works_in_the_folder_that_is_watched() {
+    let place = Place::new();
+    let (one, two) = (place.home.path().join("one"), place.home.path().join("two"));
+    std::fs::create_dir(&one).unwrap();
+    let both = format!("{}:{}", one.display(), two.display());
+    let with = |words: &[&str], roots: &str| {
+        let said = run(place.command(words).env("WATCHBILL_CLAUDE_DIR", roots));
+        assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
+        said.out
+    };
+    let started = |out: String| serde_json::from_str::<Value>(&out).unwrap();
+    let row = started(with(&["run", "--json", "say this"], &both));
+    assert_eq!(row["root"], json!(one), "the first of several");
+    until("the agent to start", || place.noted("roots").len() == 1);
+    // Later starts of it need no variable.
+    assert_eq!(place.say(&["stop", row["ownId"].as_str().unwrap()]).code, 0);
+    assert_eq!(place.say(&["prompt", row["ownId"].as_str().unwrap(), "--wait", "say more"]).code, 0);
+    // A session of the second folder goes on there, in a copy too.
+    earlier_session(&place, "HEAD");
+    std::fs::rename(place.home.claude(), &two).unwrap();
+    std::fs::write(place.work().join("transcripts"), format!("{EARLIER}\n")).unwrap();
+    for words in [&["fork", EARLIER, "--json"][..], &["resume", EARLIER, "--json"]] {
+        let row = started(with(words, &both));
+        assert_eq!(row["root"], json!(two), "{words:?}");
+        with(&["prompt", row["ownId"].as_str().unwrap(), "--wait", "say that"], &both);
+    }
+    // Another agent's prompt begins a new session.
+    let row = started(with(&["fork", EARLIER, "--agent", "claude", "--json", "Go on."], &both));
+    until("the agent to start", || place.noted("roots").len() == 5);
+    assert_eq!(row["root"], json!(two), "beside the session that it goes on with");
+    // The usual folder is named by no variable.
+    let row = started(with(&["run", "--json", "say this"], place.home.claude().to_str().unwrap()));
+    assert_eq!(row["root"], json!(place.home.claude()));
+    until("the agent to start", || place.noted("roots").len() == 6);
+    let [one, two] = [one, two].map(|path| path.to_str().unwrap().to_owned());
+    assert_eq!(place.noted("roots"), [&*one, &*one, &*two, &*two, &*two, "none"]);
 }

@@ -1,6 +1,6 @@
 //! The one door to the engine: it answers each request of a face, if the table in [`access`] gives the face the right.
 pub mod access;
-mod own;
+pub mod own;
 mod person;
 pub mod worktree;
 

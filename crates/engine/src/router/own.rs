@@ -1,17 +1,22 @@
-//! Own sessions for the window: starts their hosts, and passes on the user's commands.
+//! Own sessions: starts their hosts, for the window and the command line, and passes on the window's commands.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use watchbill_agents::{Agent, traits};
 use watchbill_drive::client::{HostError, send};
 use watchbill_drive::folder::{Folder, FolderError};
+use watchbill_drive::replay;
 use watchbill_drive::start::{self, StartError, host_program};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
+use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::{OwnAgent, OwnResume, OwnResumeCall, OwnSpec};
 use watchbill_protocol::own::view::OwnChoices;
 use watchbill_protocol::roster::TrackedSession;
+use watchbill_settings::Settings;
 
+use crate::alone::forget::mark_unwanted_own;
 use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
 use crate::router::worktree;
@@ -50,7 +55,8 @@ fn found_in(paths: &[PathBuf]) -> Vec<OwnAgent> {
 /// # Errors
 /// When it does not run.
 pub(super) fn start_new(engine: &Handle, spec: OwnSpec) -> Result<(), ApiError> {
-    start_host(&data_dir(engine)?, spec)
+    data_dir(engine)?;
+    Start::new(spec).begin(&engine.settings()).map(drop)
 }
 
 /// Goes on with a session, and gives the id of the session where it goes on.
@@ -58,7 +64,7 @@ pub(super) fn start_new(engine: &Handle, spec: OwnSpec) -> Result<(), ApiError> 
 /// # Errors
 /// When another process has the session, its folder has another branch, or it does not run.
 pub(super) fn resume(engine: &Handle, call: OwnResumeCall) -> Result<String, ApiError> {
-    let data = data_dir(engine)?;
+    data_dir(engine)?;
     let rows = engine.roster(true)?.sessions;
     let Some(row) = rows.into_iter().find(|row| row.session_id == call.session_id) else {
         return Err(ApiError::new(ErrorCode::NotFound, "that session is no longer known"));
@@ -69,68 +75,146 @@ pub(super) fn resume(engine: &Handle, call: OwnResumeCall) -> Result<String, Api
             ApiError::new(ErrorCode::OtherBranch, words)
         })?;
     }
+    // The client may have moved the session: it finds the file from the folder in which the session began.
+    let cwd = engine.session_location(&row.session_id)?.cwd;
+    let start = Start::going_on(&engine.settings(), &call, &row, cwd.as_deref())?;
     // Right before the start: the agents do not guard a session against a second client.
     if !call.fork {
         engine.may_resume(&call.session_id)?;
     }
-    // The client may have moved the session: it finds the file from the folder in which the session began.
-    let cwd = engine.session_location(&row.session_id)?.cwd;
-    go_on(&data, call, &row, cwd.as_deref())
+    start.begin(&engine.settings())?;
+    Ok(if call.fork { call.id } else { call.session_id })
 }
 
-fn go_on(
-    data: &Path,
-    call: OwnResumeCall,
-    row: &TrackedSession,
-    cwd: Option<&str>,
-) -> Result<String, ApiError> {
-    if let Some(own) = row.own_id.as_deref().filter(|_| !call.fork) {
-        start::resume(data, &program()?, own).map_err(not_started)?;
-        return Ok(call.session_id);
-    }
-    // The other agents name their sessions themselves.
-    if !call.agent.agent().is_some_and(|agent| traits(agent).takes_session_id) {
-        let title = traits(Agent::default()).title;
-        let words = format!("only sessions of {title} go on in a copy, or from a terminal");
-        return Err(ApiError::new(ErrorCode::Unsupported, words));
-    }
-    let Some(cwd) = cwd.map(str::to_owned) else {
-        return Err(ApiError::new(ErrorCode::NotFound, "that session has not reported its working folder"));
-    };
-    let opened = if call.fork { call.id.clone() } else { call.session_id.clone() };
-    let spec = OwnSpec {
-        session: call.id,
-        agent: call.agent,
-        kind: call.kind,
-        cwd,
-        model: None,
-        // What was allowed there is not allowed again by a resume.
-        mode: None,
-        resume: Some(OwnResume { session: call.session_id, fork: call.fork }),
-        command: Vec::new(),
-        size: None,
-        created_at: SystemClock.now().to_string(),
-        started_by_agent: false,
-    };
-    start_host(data, spec)?;
-    Ok(opened)
+/// A start of a host, for the window and the command line.
+pub struct Start {
+    /// What it starts.
+    pub spec: OwnSpec,
+    /// The session had a host before.
+    again: bool,
 }
 
-fn start_host(data: &Path, mut spec: OwnSpec) -> Result<(), ApiError> {
-    if !Path::new(&spec.cwd).is_dir() {
-        let words = format!("the folder {} does not exist, or is not readable", spec.cwd);
-        return Err(ApiError::new(ErrorCode::Invalid, words));
+impl Start {
+    /// A start of a new session.
+    pub fn new(spec: OwnSpec) -> Self {
+        Self { spec, again: false }
     }
-    if spec.agent == OwnAgent::Shell && spec.command.is_empty() {
-        spec.command = vec![std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned())];
+
+    /// A start that goes on with a session, in its own folder. A copy gets a new id, as do a session that was not ours and one that
+    /// changes between pipes and a terminal. `cwd` is the folder from which the agent finds its file.
+    ///
+    /// # Errors
+    /// When its agent cannot go on with it.
+    pub fn going_on(
+        settings: &Settings,
+        call: &OwnResumeCall,
+        row: &TrackedSession,
+        cwd: Option<&str>,
+    ) -> Result<Self, ApiError> {
+        let data = settings.data_dir.as_deref().ok_or_else(no_data_dir)?;
+        let earlier = row.own_id.as_deref().map(|own| Folder::of(data, own)).transpose();
+        let earlier = earlier.map_err(wrong_folder)?;
+        if let Some(folder) = earlier.as_ref().filter(|_| !call.fork) {
+            let spec = folder.spec().map_err(wrong_folder)?;
+            if spec.kind == call.kind {
+                return Ok(Self { spec, again: true });
+            }
+        }
+        let missing = |words: &str| ApiError::new(ErrorCode::NotFound, words);
+        let Some(agent) = call.agent.agent() else {
+            let words = "a command in a terminal cannot be resumed: run it again";
+            return Err(ApiError::new(ErrorCode::Unsupported, words));
+        };
+        // The other agents name their sessions themselves.
+        let session = if traits(agent).takes_session_id {
+            row.session_id.clone()
+        } else {
+            let folder = earlier.ok_or_else(|| missing("its agent's id of the session is not known"))?;
+            let id =
+                agents_id(&folder).map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))?;
+            id.ok_or_else(|| missing("the session has not begun: there is nothing to go on with"))?
+        };
+        let cwd = cwd.ok_or_else(|| missing("that session has not reported its working folder"))?.to_owned();
+        let spec = OwnSpec {
+            session: call.id.clone(),
+            agent: call.agent,
+            kind: call.kind,
+            cwd,
+            model: None,
+            // What was allowed there is not allowed again by a resume.
+            mode: None,
+            resume: Some(OwnResume { session, fork: call.fork }),
+            command: Vec::new(),
+            size: None,
+            created_at: SystemClock.now().to_string(),
+            root: root_of(settings, row),
+            started_by_agent: false,
+        };
+        Ok(Self::new(spec))
     }
-    start::start(data, &program()?, &spec).map(|_| ()).map_err(not_started)
+
+    /// Starts the host. An agent whose transcripts Watchbill reads gets the folder that it reads, the first of several.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn begin(mut self, settings: &Settings) -> Result<(Folder, OwnSpec), ApiError> {
+        let data = settings.data_dir.as_deref().ok_or_else(no_data_dir)?;
+        if !Path::new(&self.spec.cwd).is_dir() {
+            let words = format!(
+                "the folder {} does not exist, or is not readable: make it again, or start a session in another one",
+                self.spec.cwd
+            );
+            return Err(ApiError::new(ErrorCode::Invalid, words));
+        }
+        let program = host_program().map_err(|error| {
+            ApiError::new(ErrorCode::Internal, format!("the program of the hosts is not found: {error}"))
+        })?;
+        let started = if self.again {
+            start::resume(data, &program, &self.spec.session)
+        } else {
+            let spec = &mut self.spec;
+            if spec.agent == OwnAgent::Shell && spec.command.is_empty() {
+                spec.command = vec![shell()];
+            }
+            if spec.agent.agent().is_some_and(|agent| traits(agent).writes_transcripts) {
+                spec.root = spec.root.take().or_else(|| named(settings.roots.first()?));
+            }
+            start::start(data, &program, spec)
+        };
+        let folder = started.map_err(not_started)?;
+        mark_unwanted_own(settings, &folder, &self.spec);
+        Ok((folder, self.spec))
+    }
 }
 
-fn program() -> Result<PathBuf, ApiError> {
-    host_program().map_err(|error| {
-        ApiError::new(ErrorCode::Internal, format!("the program of the hosts is not found: {error}"))
-    })
+/// The watched folder that has the transcript of a session.
+pub fn root_of(settings: &Settings, row: &TrackedSession) -> Option<String> {
+    let transcript = Path::new(row.transcript_path.as_deref()?);
+    named(settings.roots.iter().find(|root| transcript.starts_with(root))?)
+}
+
+/// A folder as the host of a session is told it.
+fn named(root: &Path) -> Option<String> {
+    std::path::absolute(root).ok()?.to_str().map(str::to_owned)
+}
+
+fn shell() -> String {
+    std::env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".to_owned())
+}
+
+/// The id that the agent gave the session.
+fn agents_id(folder: &Folder) -> io::Result<Option<String>> {
+    let mut last = None;
+    let spec = folder.spec().map_err(io::Error::other)?;
+    replay::read(folder, &spec, 0, &mut |events| {
+        for event in events {
+            if let OwnWhat::Init { session, .. } | OwnWhat::Moved { session } = event.what {
+                last = Some(session);
+            }
+        }
+        true
+    })?;
+    Ok(last)
 }
 
 /// Passes a command on. When it returns, the host has it in its log.
@@ -149,9 +233,11 @@ fn data_dir(engine: &Handle) -> Result<PathBuf, ApiError> {
     if engine.is_demo() {
         return Err(ApiError::new(ErrorCode::Unsupported, "the demo starts no sessions"));
     }
-    let none =
-        || ApiError::new(ErrorCode::Unsupported, "Watchbill has no data folder, so it starts no sessions");
-    engine.settings().data_dir.clone().ok_or_else(none)
+    engine.settings().data_dir.clone().ok_or_else(no_data_dir)
+}
+
+fn no_data_dir() -> ApiError {
+    ApiError::new(ErrorCode::Unsupported, "Watchbill has no data folder, so it starts no sessions")
 }
 
 fn wrong_folder(error: FolderError) -> ApiError {

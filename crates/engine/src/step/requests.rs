@@ -125,7 +125,7 @@ impl UserAnswers<'_> {
 
     /// The answer was sent, and perhaps did not arrive.
     pub fn lose_answer(&mut self, id: &RequestId) {
-        ended(self.0, id, word(AnswerOutcome::Lost));
+        ended(self.0, id, AnswerOutcome::Lost.as_str());
     }
 }
 
@@ -306,17 +306,7 @@ pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<RequestEffect>, out: &mu
                 let row = row_of(rooms, &request, "expired, not answered", "none", "expired");
                 rooms.pending.answer(AnswerChange::Given(row));
             }
-            RequestEffect::Outcome(id, outcome) => ended(rooms, &id, word(outcome)),
+            RequestEffect::Outcome(id, outcome) => ended(rooms, &id, outcome.as_str()),
         }
-    }
-}
-
-/// The word of an outcome in the store.
-fn word(outcome: AnswerOutcome) -> &'static str {
-    match outcome {
-        AnswerOutcome::Taken => "taken",
-        AnswerOutcome::Effect => "effect",
-        AnswerOutcome::NoEffect => "no_effect",
-        AnswerOutcome::Lost => "lost",
     }
 }

@@ -1,6 +1,6 @@
 """A stand-in for Claude Code on pipes: it speaks the lines of client 2.1.329 as far as a host needs them.
 
-Beside what it says, it writes each start to `starts` and each prompt to `received` in its folder. The first word of a prompt says what
+Beside what it says, it writes each start to `starts`, its folder to `roots` and each prompt to `received` in its folder. The first word of a prompt says what
 it does.
 """
 
@@ -192,6 +192,7 @@ ARGS = sys.argv[1:]
 # A fork names both: the session that it copies, and its own.
 SESSION = next(ARGS[ARGS.index(word) + 1] for word in ("--session-id", "--resume") if word in ARGS)
 note("starts", " ".join(ARGS))
+note("roots", os.environ.get("CLAUDE_CONFIG_DIR", "none"))
 if "--session-id" in ARGS and is_known(SESSION):
     sys.exit(f"Error: Session ID {SESSION} is already in use.")
 if "--resume" in ARGS and not is_known(ARGS[ARGS.index("--resume") + 1]):

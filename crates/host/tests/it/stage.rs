@@ -90,6 +90,7 @@ impl Stage {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             size: Some(OwnSize { rows: 24, cols: 80 }),
             created_at: "2026-11-25T04:00:00.000Z".to_owned(),
+            root: None,
             started_by_agent: false,
         }
     }

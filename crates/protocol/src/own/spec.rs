@@ -40,7 +40,7 @@ impl OwnAgent {
     }
 
     /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self.agent() {
             Some(agent) => agent.as_str(),
             None => "shell",
@@ -89,6 +89,9 @@ pub struct OwnSpec {
     pub size: Option<OwnSize>,
     /// When the user asked for it, RFC 3339.
     pub created_at: String,
+    /// The folder in which the agent keeps its sessions, absolute; absent: the agent's own choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
     /// An agent started the session, or went on with it. Nothing in it may answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]

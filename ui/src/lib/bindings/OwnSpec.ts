@@ -49,6 +49,10 @@ size?: OwnSize,
  */
 createdAt: string, 
 /**
+ * The folder in which the agent keeps its sessions, absolute; absent: the agent's own choice.
+ */
+root?: string, 
+/**
  * An agent started the session, or went on with it. Nothing in it may answer.
  */
 startedByAgent?: boolean, };

@@ -13,6 +13,8 @@ export type LiveItem = {
   readonly turn: number;
   /** More of it is to come. */
   readonly growing: boolean;
+  /** The id of the transcript's record that has it, where the agent names it. */
+  readonly record?: string | undefined;
 };
 
 /** As much of an input or output is shown, as in the timeline of a transcript. */
@@ -119,7 +121,7 @@ export class OwnFold {
         this.#remove(COMPACTION);
         return this.#put("", false, { key: "", at: event.at, kind: "boundary", trigger: event.trigger ?? "", ...(event.before === undefined ? {} : { preTokens: event.before }) });
       case "error":
-        return this.#put("", false, { key: "", at: event.at, kind: "error", text: [causeWords(event.cause), event.text].filter(Boolean).join(": ") });
+        return this.#put("", false, { key: "", at: event.at, kind: "error", text: [causeWords(event.cause), event.text].filter(Boolean).join(": ") }, event.record);
       case "moved":
         return this.#put("", false, { key: "", at: event.at, kind: "continued", to: event.session, reason: "clear" });
       case "turn_end":
@@ -131,7 +133,7 @@ export class OwnFold {
     this.#remove(RETRY);
     this.#settle();
     if (event.reason === "interrupted") this.#put("", false, { key: "", at: event.at, kind: "interrupted" });
-    else if (event.reason !== "completed" && event.reason !== "error") this.#put("", false, { key: "", at: event.at, kind: "error", text: `The turn ended: ${causeWords(event.reason)}` });
+    else if (event.reason !== "completed" && event.reason !== "error" && this.#items.at(-1)?.item.kind !== "error") this.#put("", false, { key: "", at: event.at, kind: "error", text: `The turn ended: ${causeWords(event.reason)}` });
     this.#learn({ working: false, asks: [] });
   }
 
@@ -159,10 +161,10 @@ export class OwnFold {
     this.#put(block, true, { key: "", at: before?.item.at ?? at, kind, text: text + delta });
   }
 
-  #whole({ block, text, thinking, at }: Extract<OwnEvent, { event: "block" }>): void {
+  #whole({ block, text, thinking, record, at }: Extract<OwnEvent, { event: "block" }>): void {
     if (text === "") return this.#remove(block);
     this.#remove(RETRY);
-    this.#put(block, false, { key: "", at: this.#item(block)?.item.at ?? at, kind: thinking === true ? "thinking" : "response", text });
+    this.#put(block, false, { key: "", at: this.#item(block)?.item.at ?? at, kind: thinking === true ? "thinking" : "response", text }, record);
   }
 
   #result({ id, text, failed, at }: Extract<OwnEvent, { event: "tool_result" }>): void {
@@ -179,14 +181,14 @@ export class OwnFold {
   }
 
   /** Replaces the entry of that name, or adds one. An entry without a name is never replaced. */
-  #put(name: string, growing: boolean, said: Said): void {
+  #put(name: string, growing: boolean, said: Said, record?: string): void {
     const index = name === "" ? undefined : this.#at.get(name);
     const key = name === "" ? `live ${(this.#count += 1)}` : `live ${name}`;
     const at = index ?? this.#items.length;
     // What comes between two turns belongs to the next one.
     const comes = this.facts.working ? this.#turn : this.#turn + 1;
     const item = { ...said, key, index: at, sessionId: this.#session } as unknown as TimelineItem;
-    this.#items[at] = { item, turn: this.#items[at]?.turn ?? comes, growing };
+    this.#items[at] = { item, turn: this.#items[at]?.turn ?? comes, growing, record };
     if (name !== "") this.#at.set(name, at);
   }
 

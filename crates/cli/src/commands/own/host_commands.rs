@@ -6,9 +6,12 @@ use watchbill_drive::client::{HostClient, send};
 use watchbill_drive::folder::Folder;
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+use watchbill_protocol::own::spec::OwnKind;
+use watchbill_protocol::roster::TrackedSession;
 
 use super::events::{Printing, each, wait};
-use super::run::done;
+use super::resume::go_on;
+use super::run::{done, may_prompt};
 use super::target::{self, new_id};
 use crate::args::{Global, OneSession, Prompt, Queue};
 use crate::commands::{emit, prompt as foreign, running, to_json};
@@ -20,6 +23,9 @@ use crate::terminal_text::{Paint, one_line};
 struct Prompted<'a> {
     own_id: String,
     prompt_id: &'a str,
+    /// The session had ended, and goes on with this prompt.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    resumed: bool,
     /// `queued`: the host has it, and sends it when the turn and the queue before it are done.
     outcome: &'static str,
 }
@@ -30,7 +36,10 @@ struct Prompted<'a> {
 /// When it was not sent, or with `--wait` when the turn was not completed.
 pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<()> {
     let data_dir = target::data_dir(global)?;
+    let is_empty = wanted.text.trim().is_empty();
+    let mut resumed = false;
     let folder = match target::hosted(&data_dir, &wanted.session)? {
+        Some(_) if is_empty => bail!("the prompt is empty"),
         Some(folder) => folder,
         None => {
             let row = target::found_row(global, &wanted.session)?;
@@ -42,34 +51,46 @@ pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<
                 }
                 return foreign::prompt(global, wanted);
             };
-            let folder = Folder::of(&data_dir, own)?;
-            if target::has_ended(&folder)? {
-                let id = one_line(&row.session_id);
-                bail!("session {id} has ended; `watchbill resume {id}` goes on with it");
+            if is_empty {
+                bail!("the prompt is empty");
             }
-            folder
+            let folder = Folder::of(&data_dir, own)?;
+            resumed = target::has_ended(&folder)?;
+            if resumed { goes_on(global, row, &folder)? } else { folder }
         }
     };
-    if wanted.text.trim().is_empty() {
-        bail!("the prompt is empty");
-    }
     let from = HostClient::connect(&folder)?.hello().next;
     let id = new_id();
     let when = match (wanted.now, wanted.steer) {
+        // What waited when the session ended waits on: it goes only if the user says so.
+        _ if resumed => PromptWhen::Now,
         (true, _) => PromptWhen::Now,
         (false, true) => PromptWhen::Steer,
         (false, false) => PromptWhen::Queue,
     };
     let command = OwnCommand::Prompt { id: id.clone(), text: wanted.text.clone(), images: Vec::new(), when };
     send(&folder, &format!("prompt-{id}"), &command)?;
+    if resumed && !wanted.json {
+        emit("the session had ended, and goes on\n")?;
+    }
     if wanted.wait {
         return done(&wait(&folder, from, &id, Printing { json: wanted.json, paint })?);
     }
     emit(&if wanted.json {
-        to_json(&Prompted { own_id: own_id(&folder), prompt_id: &id, outcome: "queued" })?
+        to_json(&Prompted { own_id: own_id(&folder), prompt_id: &id, resumed, outcome: "queued" })?
     } else {
         "queued\n".to_owned()
     })
+}
+
+/// The folder of an ended session whose host was started again.
+fn goes_on(global: &Global, row: &TrackedSession, folder: &Folder) -> anyhow::Result<Folder> {
+    if folder.spec()?.kind == OwnKind::Pty {
+        let id = one_line(&row.session_id);
+        bail!("session {id} has ended; `watchbill resume --pty {id}` goes on with it in a terminal");
+    }
+    may_prompt()?;
+    Ok(go_on(global, row, OwnKind::Stream, false, false)?.0)
 }
 
 /// `queue --json`.

@@ -1,23 +1,18 @@
 //! `resume` and `fork`: starts a host that continues an ended session, or a copy of one.
 
-use std::path::Path;
-
-use anyhow::{Context, bail, ensure};
-use watchbill_agents::{Agent, traits};
+use anyhow::{Context as _, bail};
+use watchbill_agents::Agent;
 use watchbill_drive::folder::Folder;
-use watchbill_drive::start::{resume as start_again, start};
-use watchbill_engine::alone::forget::mark_unwanted_own;
-use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::engine::Outlook;
+use watchbill_engine::router::own::Start;
 use watchbill_engine::router::worktree;
-use watchbill_protocol::own::event::OwnWhat;
-use watchbill_protocol::own::spec::{OwnKind, OwnResume, OwnSpec};
+use watchbill_protocol::own::spec::{OwnKind, OwnResumeCall, OwnSpec};
 use watchbill_protocol::roster::TrackedSession;
 
 use super::attach::attach_terminal;
 use super::run::started;
 use super::switch::switch;
-use super::target::{self, guard, new_id, program};
+use super::target::{self, guard, new_id};
 use crate::args::{Fork, Global, Resume};
 use crate::commands::settings;
 use crate::terminal_text::one_line;
@@ -36,90 +31,58 @@ pub fn fork(global: &Global, wanted: &Fork) -> anyhow::Result<()> {
 /// # Errors
 /// When no session matches, a process has it, or the agent cannot go on with it.
 pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
-    let data_dir = target::data_dir(global)?;
     let row = target::row(global, &wanted.session)?;
-    if !wanted.any_branch
-        && let Err(other) = worktree::check(&row)
-    {
-        let other = one_line(&other.to_string());
-        bail!("nothing was started: {other}. Switch it back, or add --any-branch");
-    }
     if wanted.switch.agent.is_some() {
+        check_branch(&row, wanted.any_branch)?;
         return switch(global, wanted, &row);
     }
     let kind = if wanted.pty { OwnKind::Pty } else { OwnKind::Stream };
-    let earlier = row.own_id.as_deref().map(|own| Folder::of(&data_dir, own)).transpose()?;
-    let of_kind = earlier.as_ref().filter(|folder| folder.spec().is_ok_and(|spec| spec.kind == kind));
-    let spec = match of_kind.filter(|_| !wanted.fork) {
-        Some(folder) => folder.spec()?,
-        None => new_spec(global, &row, earlier.as_ref(), wanted.fork, kind)?,
-    };
-    ensure!(
-        Path::new(&spec.cwd).is_dir(),
-        "the session worked in {}, which is not a folder any more: make it again, or start a new session",
-        one_line(&spec.cwd)
-    );
-    if !wanted.fork {
-        guard(global, &row)?;
-    }
-    let folder = match of_kind.filter(|_| !wanted.fork) {
-        Some(_) => start_again(&data_dir, &program()?, &spec.session)?,
-        None => start(&data_dir, &program()?, &spec)?,
-    };
-    mark_unwanted_own(&settings(global)?, &folder, &spec);
+    let (folder, spec) = go_on(global, &row, kind, wanted.fork, wanted.any_branch)?;
     if wanted.pty {
         return attach_terminal(&folder);
     }
     started(global, &folder, &spec, false, wanted.json)
 }
 
-/// A start that goes on with a session under a new id of its own. It has no permissions but those of the agent's settings: a resume
-/// brings no mode back.
-fn new_spec(
+/// Starts the host of a session that goes on.
+///
+/// # Errors
+/// As [`resume`].
+pub fn go_on(
     global: &Global,
     row: &TrackedSession,
-    earlier: Option<&Folder>,
-    fork: bool,
     kind: OwnKind,
-) -> anyhow::Result<OwnSpec> {
-    let Some(agent) = Agent::of(&row.agent) else {
-        bail!("a command in a terminal cannot be resumed: run it again");
-    };
-    let session = if traits(agent).takes_session_id {
-        row.session_id.clone()
-    } else {
-        let folder = earlier.context("its agent's id of the session is not known")?;
-        agents_id(folder)?.context("the session has not begun: there is nothing to go on with")?
-    };
-    // The client may have moved the session. It finds the file from the folder in which the session began.
-    let engine = crate::commands::engine(global, Outlook::LIVE)?;
-    let found = engine.session_location(&row.session_id)?;
-    let cwd = found.cwd.context("the folder of the session is not known")?.to_string();
-    Ok(OwnSpec {
-        session: new_id(),
+    fork: bool,
+    any_branch: bool,
+) -> anyhow::Result<(Folder, OwnSpec)> {
+    check_branch(row, any_branch)?;
+    let settings = settings(global)?;
+    let agent = Agent::of(&row.agent).context("a command in a terminal cannot be resumed: run it again")?;
+    let call = OwnResumeCall {
+        id: new_id(),
+        session_id: row.session_id.clone(),
         agent: agent.into(),
         kind,
-        cwd,
-        model: None,
-        mode: None,
-        resume: Some(OwnResume { session, fork }),
-        command: Vec::new(),
-        size: None,
-        created_at: SystemClock.now().to_string(),
-        started_by_agent: false,
-    })
+        fork,
+        any_branch,
+    };
+    // The client may have moved the session. It finds the file from the folder in which the session began.
+    let cwd = crate::commands::engine(global, Outlook::LIVE)?.session_location(&row.session_id)?.cwd;
+    let start = Start::going_on(&settings, &call, row, cwd.as_deref())?;
+    if !fork {
+        guard(global, row)?;
+    }
+    Ok(start.begin(&settings)?)
 }
 
-/// The id that the agent gave the session.
-fn agents_id(folder: &Folder) -> anyhow::Result<Option<String>> {
-    let mut last = None;
-    watchbill_drive::replay::read(folder, &folder.spec()?, 0, &mut |events| {
-        for event in events {
-            if let OwnWhat::Init { session, .. } | OwnWhat::Moved { session } = event.what {
-                last = Some(session);
-            }
+fn check_branch(row: &TrackedSession, any_branch: bool) -> anyhow::Result<()> {
+    match worktree::check(row) {
+        Err(other) if !any_branch => {
+            let (other, id) = (one_line(&other.to_string()), one_line(&row.session_id));
+            bail!(
+                "nothing was started: {other}. Switch it back, or add --any-branch to `watchbill resume {id}`"
+            )
         }
-        true
-    })?;
-    Ok(last)
+        _ => Ok(()),
+    }
 }

@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
+use serde::Serialize;
 use watchbill_drive::client::send;
 use watchbill_drive::folder::Folder;
 use watchbill_drive::socket::caller::why_no_person_started_this;
-use watchbill_drive::start::start;
-use watchbill_engine::alone::forget::mark_unwanted_own;
 use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::router::own::Start;
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize, OwnSpec};
+use watchbill_protocol::roster::TrackedSession;
 
 use super::attach::attach_terminal;
 use super::events::{End, Printing, wait};
-use super::target::{data_dir, first_prompt_id, is_uuid, new_id, program, row};
+use super::target::{data_dir, first_prompt_id, is_uuid, new_id, row};
 use crate::args::{Global, Run};
 use crate::commands::{emit, settings, to_json};
 use crate::render::short;
@@ -25,14 +26,13 @@ use crate::terminal_text::{Paint, one_line};
 /// # Errors
 /// When it cannot be started, or with `--wait` when the turn was not completed.
 pub fn run(global: &Global, wanted: &Run, paint: Paint) -> anyhow::Result<()> {
-    let data_dir = data_dir(global)?;
+    data_dir(global)?;
     let (spec, prompt) = spec(wanted)?;
     ensure!(!wanted.wait || prompt.is_some(), "there is nothing to wait for: give a prompt");
     if prompt.is_some() {
         may_prompt()?;
     }
-    let folder = start(&data_dir, &program()?, &spec)?;
-    mark_unwanted_own(&settings(global)?, &folder, &spec);
+    let (folder, spec) = Start::new(spec).begin(&settings(global)?)?;
     let has_begun = wanted.pty || prompt.is_some();
     if let Some(text) = prompt {
         let id = first_prompt_id(&spec.session);
@@ -67,6 +67,16 @@ pub fn done(end: &End) -> anyhow::Result<()> {
     }
 }
 
+/// `run --json`, `resume --json` and `fork --json`.
+#[derive(Serialize)]
+struct Started<'a> {
+    #[serde(flatten)]
+    row: TrackedSession,
+    /// The folder in which the agent keeps the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    root: Option<&'a str>,
+}
+
 /// Says that a session was started: its row, or a line. `has_begun`: its agent runs. On pipes it starts with the first prompt.
 ///
 /// # Errors
@@ -79,10 +89,10 @@ pub fn started(
     json: bool,
 ) -> anyhow::Result<()> {
     if json {
-        return emit(&to_json(&own_row(global, folder)?)?);
+        return emit(&to_json(&Started { row: own_row(global, folder)?, root: spec.root.as_deref() })?);
     }
     let (id, cwd) = (short(&spec.session), one_line(&spec.cwd));
-    let (session, agent) = (one_line(&spec.session), spec.agent.word());
+    let (session, agent) = (one_line(&spec.session), spec.agent.as_str());
     emit(&if has_begun {
         format!("session {session} runs {agent} in {cwd}; `watchbill attach {id}` shows it\n")
     } else {
@@ -91,7 +101,7 @@ pub fn started(
 }
 
 /// The row of a session that has just been started. A running Watchbill sees it after some milliseconds.
-fn own_row(global: &Global, folder: &Folder) -> anyhow::Result<watchbill_protocol::roster::TrackedSession> {
+fn own_row(global: &Global, folder: &Folder) -> anyhow::Result<TrackedSession> {
     const TRIES: u32 = 100;
     let own = folder.path().file_name().map(|name| name.to_string_lossy().into_owned());
     let own = own.context("the session has no folder")?;
@@ -113,7 +123,6 @@ fn spec(wanted: &Run) -> anyhow::Result<(OwnSpec, Option<String>)> {
     let agent = OwnAgent::from(wanted.agent);
     let (command, prompt) = match (agent, wanted.pty) {
         (OwnAgent::Shell, false) => bail!("a shell runs in a terminal: add --pty"),
-        (OwnAgent::Shell, true) if wanted.words.is_empty() => (vec![shell()], None),
         (OwnAgent::Shell, true) => (wanted.words.clone(), None),
         (_, true) => {
             ensure!(wanted.words.is_empty(), "type the prompt into the terminal, or leave --pty out");
@@ -142,13 +151,10 @@ fn spec(wanted: &Run) -> anyhow::Result<(OwnSpec, Option<String>)> {
             .filter(|_| wanted.pty)
             .map(|(cols, rows)| OwnSize { rows: rows.0, cols: cols.0 }),
         created_at: SystemClock.now().to_string(),
+        root: None,
         started_by_agent: false,
     };
     Ok((spec, prompt))
-}
-
-fn shell() -> String {
-    std::env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".to_owned())
 }
 
 /// The folder as the agent gets it: absolute, and there.

@@ -3,16 +3,15 @@
 use anyhow::{Context, bail, ensure};
 use watchbill_drive::client::send;
 use watchbill_drive::context::{self, Turn};
-use watchbill_drive::start::start;
-use watchbill_engine::alone::forget::mark_unwanted_own;
 use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::router::own::{Start, root_of};
 use watchbill_history::query::context::{Speaker, Words, words};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
 use watchbill_protocol::roster::TrackedSession;
 
 use super::run::{may_prompt, started};
-use super::target::{self, first_prompt_id, guard, new_id, program};
+use super::target::{first_prompt_id, guard, new_id};
 use crate::args::{Agent, Global, Resume, Switch};
 use crate::commands::history::{bring_up_to_date_anywhere, reading_settings};
 use crate::commands::{emit, settings};
@@ -51,11 +50,11 @@ pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow:
         command: Vec::new(),
         size: None,
         created_at: SystemClock.now().to_string(),
+        root: root_of(&settings(global)?, row),
         started_by_agent: false,
     };
     may_prompt()?;
-    let folder = start(&target::data_dir(global)?, &program()?, &spec)?;
-    mark_unwanted_own(&settings(global)?, &folder, &spec);
+    let (folder, spec) = Start::new(spec).begin(&settings(global)?)?;
     let id = first_prompt_id(&spec.session);
     let prompt = OwnCommand::Prompt { id: id.clone(), text, images: Vec::new(), when: PromptWhen::Queue };
     send(&folder, &format!("prompt-{id}"), &prompt)?;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use watchbill_drive::client::{HostClient, HostError};
 use watchbill_drive::folder::Folder;
-use watchbill_drive::start::host_program;
 use watchbill_engine::SessionId;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::model::publish::snapshot;
@@ -22,11 +21,6 @@ pub fn data_dir(global: &Global) -> anyhow::Result<PathBuf> {
         bail!("the demo has no sessions that run: leave --demo out");
     }
     settings(global)?.data_dir.context("no data folder is known; name one with --data-dir")
-}
-
-/// The program of hosts.
-pub fn program() -> anyhow::Result<PathBuf> {
-    host_program().context("the folder of this program is not known")
 }
 
 /// The folder of an own session whose host runs, if its id begins so. `None`: another program has to tell.
@@ -51,7 +45,8 @@ pub fn hosted(data_dir: &Path, asked: &str) -> anyhow::Result<Option<Folder>> {
 /// When a host runs, and this program cannot talk to it: one of another version.
 pub fn has_ended(folder: &Folder) -> Result<bool, HostError> {
     match HostClient::connect(folder) {
-        Ok(_) => Ok(false),
+        // The host of a session that has just ended listens for a moment more.
+        Ok(client) => Ok(!client.keeps()),
         Err(HostError::NotRunning) => Ok(true),
         Err(error) => Err(error),
     }

@@ -82,8 +82,11 @@ pub enum RequestEffect {
     Expired(Arc<Request>),
 }
 
+as_str!(AnswerOutcome);
+
 /// The outcome of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum_macros::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum AnswerOutcome {
     /// The hook process has printed it.
     Taken,

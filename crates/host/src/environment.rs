@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 
+use watchbill_agents::launch::{Launch, Root};
 use watchbill_agents::marks::is_agents_variable;
 
 /// Variables that say "you run inside this terminal" or "this is a service". Those of agents are in `core`.
@@ -53,11 +55,11 @@ const BEGINNINGS: &[&str] = &[
 /// mallopt(3)). Its threads each keep some otherwise.
 pub const ALLOCATOR: [(&str, &str); 2] = [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "131072")];
 
-/// The environment of an agent or a shell, from that of the host. `extra` is what the agent's driver adds. A terminal gets the
-/// name of its kind. Values pass as they are.
+/// The environment of an agent or a shell, from that of the host. `launch` has what the start adds. A terminal gets the name of its
+/// kind. Values pass as they are.
 pub fn environment(
     own: impl IntoIterator<Item = (OsString, OsString)>,
-    extra: &[(String, String)],
+    launch: &Launch,
     terminal: bool,
 ) -> BTreeMap<OsString, OsString> {
     let mut kept: BTreeMap<_, _> =
@@ -70,8 +72,27 @@ pub fn environment(
         kept.remove(&OsString::from("TERM"));
         kept.remove(&OsString::from("COLORTERM"));
     }
-    kept.extend(extra.iter().map(|(name, value)| (name.into(), value.into())));
+    kept.extend(launch.env.iter().map(|(name, value)| (name.into(), value.into())));
+    if let Some(root) = &launch.root {
+        point_to(&mut kept, root);
+    }
     kept
+}
+
+/// Names the agent's folder. The usual folder is named by no variable: with one, Claude Code (2.1.329) looks for the settings that lie
+/// beside that folder inside it.
+fn point_to(kept: &mut BTreeMap<OsString, OsString>, Root { variable, usual, path }: &Root) {
+    let is_usual =
+        kept.get(&OsString::from("HOME")).is_some_and(|home| Path::new(home).join(usual) == Path::new(path));
+    let variable = OsString::from(variable);
+    if kept.get(&variable).is_some_and(|named| Path::new(named) == Path::new(path)) {
+        return;
+    }
+    if is_usual {
+        kept.remove(&variable);
+    } else {
+        kept.insert(variable, path.into());
+    }
 }
 
 fn is_mark(name: &str) -> bool {
@@ -84,9 +105,12 @@ fn is_mark(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn names(own: &[&str], extra: &[(String, String)], terminal: bool) -> Vec<String> {
+    fn names(own: &[&str], env: &[(String, String)], terminal: bool) -> Vec<String> {
         let own = own.iter().map(|name| (OsString::from(name), OsString::from("v")));
-        environment(own, extra, terminal).into_keys().filter_map(|name| name.into_string().ok()).collect()
+        environment(own, &Launch { env: env.to_vec(), ..Launch::default() }, terminal)
+            .into_keys()
+            .filter_map(|name| name.into_string().ok())
+            .collect()
     }
 
     #[test]
@@ -137,7 +161,27 @@ mod tests {
             names(&["TERM", "TERM_PROGRAM"], &extra, true),
             ["COLORTERM", "GEMINI_CLI_NO_RELAUNCH", "TERM"]
         );
-        let made = environment([("TERM".into(), "foot".into())], &[], true);
+        let made = environment([("TERM".into(), "foot".into())], &Launch::default(), true);
         assert_eq!(made.get(&OsString::from("TERM")), Some(&OsString::from("xterm-256color")));
+    }
+    #[test]
+    fn the_agent_gets_the_folder_of_its_session() {
+        for (own, path, named) in [
+            (None, "/h/.claude", None),
+            (Some("/other"), "/h/.claude", None),
+            (Some("/h/.claude/"), "/h/.claude", Some("/h/.claude/")),
+            (None, "/work", Some("/work")),
+            (Some("/other"), "/work", Some("/work")),
+        ] {
+            let own = own.map(|own| ("CLAUDE_CONFIG_DIR".into(), own.into()));
+            let root = Root { variable: "CLAUDE_CONFIG_DIR", usual: ".claude", path: path.to_owned() };
+            let launch = Launch { root: Some(root), ..Launch::default() };
+            let made = environment(own.into_iter().chain([("HOME".into(), "/h".into())]), &launch, false);
+            assert_eq!(
+                made.get(&OsString::from("CLAUDE_CONFIG_DIR")),
+                named.map(OsString::from).as_ref(),
+                "{path}"
+            );
+        }
     }
 }

@@ -14,19 +14,19 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{InputModes, OptionalActions, Winsize};
+use watchbill_agents::driver::SHORTENED;
+use watchbill_agents::launch::Launch;
+use watchbill_drive::host_process::NAME;
+use watchbill_drive::log::Direction;
 use watchbill_hooks::shorten::Shortener;
 use watchbill_protocol::own::spec::OwnSize;
 
-use super::conversation::Conversation;
-use super::environment::environment;
-use super::exec;
-use super::input::{Input, Room};
-use super::limits;
-use super::processes::{self, Process};
-use crate::host_process::NAME;
-use crate::log::Direction;
-use watchbill_agents::driver::SHORTENED;
-use watchbill_agents::launch::Launch;
+use crate::conversation::Conversation;
+use crate::environment::environment;
+use crate::exec;
+use crate::input::{Input, Room};
+use crate::limits;
+use crate::processes::{self, Process};
 
 /// What a piece of input takes beside its bytes.
 const PER_PIECE: usize = 64;
@@ -182,7 +182,7 @@ fn command(launch: &Launch, cwd: &Path, kind: &str) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg0(NAME).args([exec::WORD, kind, &std::process::id().to_string(), &launch.program]);
     command.args(&launch.args).current_dir(cwd).env_clear();
-    command.envs(environment(std::env::vars_os(), &launch.env, kind == exec::TERMINAL));
+    command.envs(environment(std::env::vars_os(), launch, kind == exec::TERMINAL));
     command
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use watchbill_protocol::error::ApiError;
 
-use super::limits;
+use crate::limits;
 
 /// How many commands are remembered by their ids. Prompts are remembered by their own ids for ever.
 const MAX_REMEMBERED: usize = 1024;

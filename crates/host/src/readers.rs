@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use watchbill_protocol::own::event::OwnEvent;
 use watchbill_protocol::own::host::HostMessage;
 
-use super::limits;
-use super::mailbox::Mailbox;
+use crate::limits;
+use crate::mailbox::Mailbox;
 
 /// The attached readers.
 #[derive(Default)]

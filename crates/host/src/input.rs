@@ -3,12 +3,12 @@
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use watchbill_drive::log::Direction;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::own::command::OwnCommand;
 
-use super::limits;
-use super::mailbox::Mailbox;
-use crate::log::Direction;
+use crate::limits;
+use crate::mailbox::Mailbox;
 
 /// The bytes of output that wait for the loop. The threads that read the agent wait for room, and the agent for them.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, OwnImage, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 
-use super::limits;
+use crate::limits;
 
 /// A prompt that waits. Its pictures lie in files.
 #[derive(Debug, Clone, PartialEq, Eq)]

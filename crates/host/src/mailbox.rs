@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::value::RawValue;
 use watchbill_platform::socket::Writer;
 
-use super::limits;
+use crate::limits;
 
 /// The queue of one reader.
 pub struct Mailbox {
