@@ -19,6 +19,7 @@ pub mod named_paths;
 mod paths;
 pub mod process;
 pub mod resume;
+pub mod supplement;
 pub mod traits;
 
 use std::ffi::OsString;

@@ -155,6 +155,18 @@ impl Folder {
         all.join("projects").join(name).join(name).with_extension("jsonl")
     }
 
+    /// A transcript of records that only the host has, for an agent that writes its own. `session` is the agent's id of the session.
+    pub fn supplement(&self, session: &str) -> PathBuf {
+        self.transcript().with_file_name(session).with_extension("jsonl")
+    }
+
+    /// The transcripts of both kinds that are there.
+    pub fn transcripts(&self) -> Vec<PathBuf> {
+        let own = self.transcript();
+        let files = own.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+        files.map(|file| file.path()).filter(|path| path.extension() == own.extension()).collect()
+    }
+
     /// Removes everything of the session. Its host has ended. The folder first gets a name that no session has. If this process is
     /// killed, [`Folder::finish_removals`] finds what is left by that name.
     ///

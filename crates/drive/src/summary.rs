@@ -14,6 +14,7 @@ use watchbill_protocol::own::spec::OwnSpec;
 
 use crate::folder::{Folder, replace_private};
 use crate::replay;
+use crate::transcript::complete;
 
 /// The most ids that an agent may give its session, and the longest one in bytes. An agent with more has gone wrong.
 const MAX_SESSIONS: usize = 1_000;
@@ -74,6 +75,9 @@ impl OwnSummary {
             return Ok(kept.summary);
         }
         let summary = Self::of_log(folder, spec)?;
+        if let Err(error) = complete(folder, spec) {
+            tracing::debug!(%error, folder = %folder.path().display(), "what the agent's transcript lacks is not written");
+        }
         // A folder that is being removed gets no new file.
         if folder.spec_file().exists()
             && let Err(error) = summary.keep(folder, log_bytes)

@@ -1,19 +1,31 @@
 //! The transcript of an own session whose agent writes none that Watchbill reads: its prompts, answers and tool calls as records in
 //! the form of Claude Code. The stored history reads it as it reads every transcript. It follows from the log, so a part that is
-//! missing is made again.
+//! missing is made again. Of an agent that writes transcripts it has what the agent was ended before it could write.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use watchbill_agents::traits;
+use watchbill_agents::supplement::missing;
+use watchbill_agents::{folder_of, traits};
 use watchbill_core::ids::stable_hash;
 use watchbill_core::time::Timestamp;
 use watchbill_platform::files::{open_private, private_dir};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
 
-use crate::folder::Folder;
+use crate::folder::{Folder, replace_private};
+use crate::replay;
+
+/// So much of the end of an agent's transcript is compared.
+const COMPARED: u64 = 16 << 20;
+
+/// The longest text that is kept of an answer that may be cut.
+const MAX_OPEN_BYTES: usize = 2 << 20;
+
+/// The notice behind a text that was cut.
+const CUT: &str = "The agent ended before it had said all.";
 
 /// Appends records to the transcript of one session.
 #[derive(Debug)]
@@ -25,6 +37,7 @@ pub struct TranscriptWriter {
     /// Records that the file has, and records that the log gave so far.
     there: u64,
     given: u64,
+    records: Records,
 }
 
 impl TranscriptWriter {
@@ -45,23 +58,19 @@ impl TranscriptWriter {
         let (there, length) = whole_records(&mut file)?;
         file.set_len(length)?;
         let (session, cwd) = (spec.session.clone(), spec.cwd.clone());
-        Ok(Some(Self { session, cwd, file: Some(file), there, given: 0 }))
+        Ok(Some(Self { session, cwd, file: Some(file), there, given: 0, records: Records::default() }))
     }
 
     /// Writes the records of a log record's events, but for those that the file has.
     pub fn take(&mut self, n: u64, at: Timestamp, events: &[OwnWhat]) {
-        for (part, event) in events.iter().enumerate() {
-            let Some(mut record) = record(event) else { continue };
+        let records: Vec<_> = events.iter().flat_map(|event| self.records.take(at, event)).collect();
+        for (part, (at, record)) in records.into_iter().enumerate() {
             self.given += 1;
             if self.given <= self.there {
                 continue;
             }
             let Some(file) = &mut self.file else { return };
-            let session = stable_hash(self.session.as_bytes()) >> 32;
-            record["uuid"] = format!("{session:08x}-{part:04x}-8000-8000-{n:012x}").into();
-            record["timestamp"] = at.to_string().into();
-            record["sessionId"] = self.session.as_str().into();
-            record["cwd"] = self.cwd.as_str().into();
+            let record = stamped(record, &self.session, &self.session, &self.cwd, (n, part), at);
             if let Err(error) = file.write_all(format!("{record}\n").as_bytes()) {
                 tracing::warn!(%error, "a transcript cannot be written");
                 self.file = None;
@@ -69,6 +78,145 @@ impl TranscriptWriter {
             }
         }
     }
+}
+
+/// Keeps the records of a session's last process that the agent's own transcript lacks, from the log. That process has ended.
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
+    let writes = spec.agent.agent().is_some_and(|agent| traits(agent).writes_transcripts);
+    if !writes || spec.kind == OwnKind::Pty || !folder.spec_file().exists() {
+        return Ok(());
+    }
+    let resumed = spec.resume.as_ref().filter(|resume| !resume.fork);
+    let mut session = resumed.map_or(&spec.session, |resume| &resume.session).clone();
+    let (mut received, mut records, mut last) = (Vec::new(), Records::default(), 0);
+    replay::each(folder, spec, &mut |n, at, events| {
+        for (part, event) in events.iter().enumerate() {
+            if let OwnWhat::Started { .. } = event {
+                records.open.clear();
+                received.clear();
+            }
+            if let OwnWhat::Init { session: now, .. } | OwnWhat::Moved { session: now } = event
+                && *now != session
+            {
+                session.clone_from(now);
+                received.clear();
+            }
+            for (more, (at, record)) in records.take(at, event).into_iter().enumerate() {
+                let mut record = stamped(record, &spec.session, &session, &spec.cwd, (n, part + more), at);
+                if let OwnWhat::Prompt { id, .. } = event {
+                    // Claude Code takes it for its own record (2.1.329).
+                    record["uuid"] = id.as_str().into();
+                }
+                received.push(record);
+            }
+        }
+        last = n + 1;
+        true
+    })?;
+    let cut = records.end().into_iter().enumerate();
+    received.extend(
+        cut.map(|(part, (at, record))| stamped(record, &spec.session, &session, &spec.cwd, (last, part), at)),
+    );
+    if let Some(transcript) = agents_transcript(spec, &session) {
+        let prompts =
+            received.iter().enumerate().filter(|(_, record)| record["message"]["content"].is_string());
+        let two_back = prompts.rev().nth(1).map_or(0, |(n, _)| n);
+        received = missing(received.split_off(two_back), &end_of(&transcript)?);
+    }
+    let path = folder.supplement(&session);
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    // The ids are those of the log, so nothing is kept twice.
+    received.retain(|record| !record["uuid"].as_str().is_some_and(|id| kept.contains(id)));
+    if received.is_empty() {
+        return Ok(());
+    }
+    for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
+        private_dir(folder)?;
+    }
+    let text: String = received.iter().map(|record| format!("{record}\n")).collect();
+    replace_private(&path, (kept + &text).as_bytes())
+}
+
+/// The transcript that the agent writes, if it is there.
+fn agents_transcript(spec: &OwnSpec, session: &str) -> Option<PathBuf> {
+    let usual = || folder_of(spec.agent.agent()?, &|name| std::env::var_os(name));
+    let root = spec.root.as_ref().map(PathBuf::from).or_else(usual)?;
+    let folders = fs::read_dir(root.join("projects")).ok()?.flatten();
+    folders.map(|folder| folder.path().join(session).with_extension("jsonl")).find(|path| path.is_file())
+}
+
+fn end_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(COMPARED)))?;
+    let mut end = Vec::new();
+    file.take(COMPARED).read_to_end(&mut end)?;
+    Ok(end)
+}
+
+/// A record with what each record of a transcript has. `place`: the number of its log record, and its number there.
+fn stamped(
+    mut record: Value,
+    own: &str,
+    session: &str,
+    cwd: &str,
+    (n, part): (u64, usize),
+    at: Timestamp,
+) -> Value {
+    let own = stable_hash(own.as_bytes()) >> 32;
+    record["uuid"] = format!("{own:08x}-{part:04x}-8000-8000-{n:012x}").into();
+    record["timestamp"] = at.to_string().into();
+    record["sessionId"] = session.into();
+    record["cwd"] = cwd.into();
+    record
+}
+
+/// The records of events. A text that grows is one when it is whole, or when its agent has ended.
+#[derive(Debug, Default)]
+struct Records {
+    /// The growing texts, with their blocks and times.
+    open: Vec<(Timestamp, String, String)>,
+}
+
+impl Records {
+    fn take(&mut self, at: Timestamp, event: &OwnWhat) -> Vec<(Timestamp, Value)> {
+        match event {
+            OwnWhat::Text { block, delta } => {
+                let known = self.open.iter_mut().find(|(_, open, _)| open == block);
+                match known {
+                    Some((.., text)) if text.len() + delta.len() > MAX_OPEN_BYTES => {}
+                    Some((.., text)) => text.push_str(delta),
+                    None => self.open.push((at, block.clone(), delta.clone())),
+                }
+                return Vec::new();
+            }
+            OwnWhat::Block { block, .. } => self.open.retain(|(_, open, _)| open != block),
+            OwnWhat::Started { .. } | OwnWhat::SessionEnded { .. } => return self.end(),
+            _ => {}
+        }
+        record(event).map(|record| (at, record)).into_iter().collect()
+    }
+
+    /// The texts that were cut, and a notice.
+    fn end(&mut self) -> Vec<(Timestamp, Value)> {
+        let cut = self.open.drain(..).filter(|(.., text)| !text.trim().is_empty());
+        let mut cut: Vec<_> = cut.map(|(at, block, text)| (at, said(&block, &text))).collect();
+        if let Some((at, _)) = cut.last() {
+            let mut notice = said("", CUT);
+            notice["isApiErrorMessage"] = true.into();
+            cut.push((*at, notice));
+        }
+        cut
+    }
+}
+
+/// A text of the agent. The name of its block begins with the id of its message.
+fn said(block: &str, text: &str) -> Value {
+    let id = block.split_once('#').map_or(block, |(id, _)| id);
+    json!({ "type": "assistant", "message": { "id": id, "role": "assistant", "content": [{ "type": "text", "text": text }] } })
 }
 
 /// How many whole lines a file has, and how long they are together.
@@ -98,9 +246,7 @@ fn record(event: &OwnWhat) -> Option<Value> {
         OwnWhat::Prompt { text, place: PromptPlace::Sent, .. } if !text.is_empty() => {
             Some(message("user", text.as_str().into()))
         }
-        OwnWhat::Block { text, thinking: false, .. } if !text.is_empty() => {
-            Some(message("assistant", json!([{ "type": "text", "text": text }])))
-        }
+        OwnWhat::Block { block, text, thinking: false, .. } if !text.is_empty() => Some(said(block, text)),
         OwnWhat::ToolUse { id, tool, input, .. } => Some(message(
             "assistant",
             json!([{ "type": "tool_use", "id": id, "name": tool, "input": input }]),

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use rustix::process::{Signal, WaitOptions};
 use watchbill_agents::launch::{self as agents, Launch};
 use watchbill_drive::log::{Direction, LogReader};
+use watchbill_drive::transcript::complete;
 use watchbill_protocol::own::event::{OwnProcess, OwnWhat};
 use watchbill_protocol::own::host::{HostCall, HostRequest};
 use watchbill_protocol::own::spec::{OwnKind, OwnSize};
@@ -54,6 +55,8 @@ impl Session {
     /// What a host does first: it closes what an earlier host left open, and starts a terminal.
     pub(super) fn begin(&mut self) {
         orphans::end(&self.folder);
+        // The host before was perhaps killed.
+        self.complete_transcript();
         let acts = self.queue.agent_gone();
         self.act(acts);
         self.close_requests();
@@ -253,6 +256,12 @@ impl Session {
         }
     }
 
+    fn complete_transcript(&self) {
+        if let Err(error) = complete(&self.folder, &self.spec) {
+            tracing::warn!(%error, "what the agent's transcript lacks is not written");
+        }
+    }
+
     /// Keeps what the session was, for programs that show it.
     fn keep_summary(&mut self) {
         if self.folder.spec_file().exists()
@@ -275,6 +284,8 @@ impl Session {
     /// The last event.
     fn finish(&mut self, gave_up: bool) {
         self.keep_screen();
+        // Before the last event: who hears of that reads what is there.
+        self.complete_transcript();
         let exit = self.state.exit;
         let failed = exit.is_some_and(|exit| exit.code != Some(0)) && !self.state.asked;
         let words: Vec<String> = self.state.words.drain(..).collect();

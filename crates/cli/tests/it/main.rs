@@ -32,6 +32,7 @@ mod model_queue;
 #[cfg(target_os = "linux")]
 mod own;
 #[cfg(target_os = "linux")]
+mod own_cut;
 mod own_ended;
 #[cfg(target_os = "linux")]
 mod own_forgotten;

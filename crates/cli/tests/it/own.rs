@@ -537,6 +537,8 @@ fn what_codex_said_is_found_and_goes_with_the_session() {
     assert_eq!(place.say(&["prompt", own.as_str().unwrap(), "--wait", "And the thimble"]).code, 0);
     until("the running Watchbill to store it", || found("thimble").len() == 1);
     assert_eq!(place.rows().len(), 1, "its transcript makes no second row");
+    let shown = place.say(&["show", own.as_str().unwrap()]).out;
+    assert!(shown.contains("haystack") && shown.contains("thimble") && !shown.contains("4711"), "{shown}");
     let other = place.say(&["fork", own.as_str().unwrap(), "--agent", "claude", "--preview", "Go on."]);
     assert!(other.out.contains("Assistant:\n  It lay in the haystack."), "{}{}", other.out, other.err);
     assert_eq!(place.say(&["stop", own.as_str().unwrap()]).code, 0);

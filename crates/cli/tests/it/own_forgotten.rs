@@ -51,16 +51,24 @@ fn a_session_that_no_watchbill_stored_is_forgotten() {
 
 #[test]
 fn sessions_before_a_time_are_forgotten_whether_stored_or_not() {
-    let place = Place::new();
-    let (own, ..) = ended(&place);
-    let running = place.starts("slow work");
-    let before = |time: &str| place.json(&["forget", "--before", time, "--yes", "--json"]);
-    place.say(&["index"]);
-    assert_eq!(before("2020-01-01T00:00:00Z")["sessions"], json!([]));
-    let path = |own: &str| place.home.data().join("own").join(own).join("log");
-    assert!(path(&own).exists());
-    assert_eq!(before("2099-01-01T00:00:00Z")["sessions"], json!([own]));
-    assert!(!path(&own).exists() && path(&running).exists());
+    for is_stored in [false, true] {
+        let place = Place::new();
+        let (own, ..) = ended(&place);
+        let since_then =
+            place.json(&["roster", "--all", "--json"])["generatedAt"].as_str().unwrap().to_owned();
+        let running = place.starts("slow work");
+        let before = |time: &str| place.json(&["forget", "--before", time, "--yes", "--json"]);
+        if is_stored {
+            assert_eq!(place.say(&["index"]).code, 0);
+            assert_eq!(before("2020-01-01T00:00:00Z")["sessions"], json!([]));
+        }
+        let path = |own: &str| place.home.data().join("own").join(own).join("log");
+        assert!(path(&own).exists());
+        // A session that runs and is not stored has no time.
+        let time = if is_stored { &*since_then } else { "2099-01-01T00:00:00Z" };
+        assert_eq!(before(time)["sessions"], json!([own]), "{is_stored}");
+        assert!(!path(&own).exists() && path(&running).exists());
+    }
 }
 
 #[test]

@@ -100,8 +100,8 @@ impl Start {
         Self { spec, again: false }
     }
 
-    /// A start that goes on with a session, in its own folder. A copy gets a new id, as do a session that was not ours and one that
-    /// changes between pipes and a terminal. `cwd` is the folder from which the agent finds its file.
+    /// A start that goes on with a session in its folder. It gets a new id of its own if it is a copy, was not ours, or changes between
+    /// pipes and a terminal. `cwd` is the folder from which the agent finds its file.
     ///
     /// # Errors
     /// When its agent cannot go on with it.

@@ -74,10 +74,10 @@ impl Loop {
     pub(super) fn own_sessions_said(&self, news: &[OwnInput]) {
         let (Some(history), Some(root)) = (&self.stored.history_thread, self.own_root()) else { return };
         let said = news.iter().filter_map(|news| match news {
-            OwnInput::Events(id, _) => Some(Folder::at(&root.join(&**id)).transcript()),
+            OwnInput::Events(id, _) => Some(Folder::at(&root.join(&**id)).transcripts()),
             _ => None,
         });
-        history.files_grew(said.filter(|transcript| transcript.exists()).collect());
+        history.files_grew(said.flatten().collect());
     }
 
     /// This engine holds the store from now on. The previous holder may not have received or stored the latest hook

@@ -1,7 +1,7 @@
 //! Answers questions about one session: its id by a name, its verdict, chain, timeline, process and terminal.
 
 use std::cmp::Reverse;
-use std::path::Path;
+use std::path::PathBuf;
 
 use watchbill_agents::layout::ClientPath;
 use watchbill_core::chain::ManualLink;
@@ -9,6 +9,7 @@ use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::state::{State, StateKind};
+use watchbill_drive::folder::Folder;
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::why::Why;
@@ -49,8 +50,8 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
         && let Some(session) = find_stored(rooms.env.settings(), asked)
     {
         let message = format!(
-            "the transcript of {session} is gone, probably by the agent's own clean-up; `watchbill search` still \
-             finds its stored text"
+            "session {session} has no transcript: the agent has removed it, or another program sent the session. `watchbill \
+             summary {session}` tells what is stored; `watchbill search` finds the texts that a transcript had"
         );
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
@@ -174,21 +175,31 @@ pub(super) fn timeline_plan(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<T
     let mut sessions = chain.map_or_else(|| vec![id.clone()], |chain| chain.sessions.clone());
     sessions.retain(|session| !hides(rooms, gate, session));
     let agents = sessions.iter().flat_map(|session| agent_files(rooms, session)).collect();
+    let of_host = |session: &SessionId| Some((session.clone(), received(rooms, session)?));
+    let has_transcript = |session: &&SessionId| rooms.sessions.main_file(session).is_some();
+    let beside = sessions.iter().filter(has_transcript).filter_map(of_host).collect();
     let parts = sessions
         .into_iter()
         .filter_map(|session| {
-            let path: &Path = rooms.sessions.main_file(&session)?.0;
+            let path = rooms.sessions.main_path(&session).or_else(|| received(rooms, &session))?;
             let reason = chain.and_then(|chain| {
                 let link = chain.links.iter().find(|link| link.to == session && link.from != session)?;
                 Some(link.reason.as_str())
             });
-            Some((session, path.to_path_buf(), reason))
+            Some((session, path, reason))
         })
         .collect();
     let name = chain.and_then(|chain| chain.name.as_ref()).map(ToString::to_string);
     let chain = chain
         .map_or_else(|| watchbill_core::ids::ChainId::derive(&id).to_string(), |chain| chain.id.to_string());
-    Ok(TimelinePlan { session: id, chain, name, parts, agents, exclude: gate.exclude().clone() })
+    Ok(TimelinePlan { session: id, chain, name, parts, beside, agents, exclude: gate.exclude().clone() })
+}
+
+/// Where the host of an own session writes records that the transcript lacks. Often there is no such file.
+fn received(rooms: &Rooms, session: &SessionId) -> Option<PathBuf> {
+    let own = rooms.own.of(session).filter(|own| own.is_stream())?;
+    let folder = Folder::of(rooms.env.settings().data_dir.as_deref()?, &own.spec.session).ok()?;
+    Some(folder.supplement(session.as_str()))
 }
 
 /// Whether the session may not leave Watchbill.

@@ -17,6 +17,7 @@ use super::beside::RecordObserver;
 use super::indexed::{FileReadCounts, IndexError};
 use super::rows::Rows;
 use super::saved_state::{self, IdParts, StoredState};
+use super::supplement;
 use crate::reader::{LineReceiver, Reader};
 
 /// One file.
@@ -115,6 +116,9 @@ impl FileHistory {
             return Ok(FileReadCounts { skipped: true, ..FileReadCounts::default() });
         }
         let name = path.to_string_lossy();
+        if let (None, Some(owner)) = (&self.agent, &self.owner) {
+            supplement::trim(fs, step, owner, path)?;
+        }
         let mut reader = std::mem::take(&mut self.reader);
         let mut run = FileRead {
             file: self,

@@ -9,6 +9,7 @@ pub mod indexed;
 mod rows;
 pub mod run;
 mod saved_state;
+pub(crate) mod supplement;
 
 pub use beside::RecordObserver;
 pub use files::HistoryIndex;

@@ -4,6 +4,7 @@ Beside what it says, it writes each start to `starts`, its folder to `roots` and
 it does.
 """
 
+import datetime
 import hashlib
 import json
 import os
@@ -105,6 +106,38 @@ def raw(kind, number, text):
         say(type="user", message={"content": [{"type": "tool_result", "content": content, "tool_use_id": "call"}]})
 
 
+def cut(uuid, message, words):
+    """Says an answer of several blocks, and is killed after so many bytes of it. Arguments: the bytes, a word that the answer repeats,
+    and how many blocks of the answer its transcript gets: none is without a transcript."""
+    _, count, name, kept = words.split(" ")[:4]
+    lines, records = [], []
+    if kept != "none":
+        records.append({"type": "user", "uuid": uuid, "promptId": "prompt-" + name, "message": {"role": "user", "content": words}})
+    for part in range(3):
+        stream = {"type": "stream_event", "session_id": SESSION}
+        text = "".join(f"{name}part{part}word{number} " for number in range(6))
+        block = {"type": "text", "text": text} if part != 1 else {"type": "tool_use", "id": f"t-{name}", "name": "Bash", "input": {"command": text}}
+        begun = {"type": "message_start", "message": {"id": f"{message}-{part}"}}
+        lines.append(stream | {"event": begun})
+        for piece in text.split(" ")[:-1] if part != 1 else []:
+            lines.append(stream | {"event": {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece + " "}}})
+        answer = {"type": "assistant", "message": {"id": f"{message}-{part}", "role": "assistant", "content": [block]}}
+        lines.append(answer)
+        if kept != "none" and part < int(kept):
+            records.append(answer | {"uuid": f"eeeeeee{part}{uuid[8:]}"})
+    if kept != "none":
+        folder = os.path.join(os.environ.get("CLAUDE_CONFIG_DIR", os.path.join(os.environ["HOME"], ".claude")), "projects", "-work")
+        os.makedirs(folder, exist_ok=True)
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+        with open(os.path.join(folder, SESSION + ".jsonl"), "a", encoding="utf-8") as file:
+            for record in records:
+                file.write(json.dumps({"sessionId": SESSION, "cwd": os.getcwd(), "timestamp": now} | record) + "\n")
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    sys.stdout.write(text[: int(count)])
+    sys.stdout.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def turn(uuid, words):
     global SESSION
     if words.startswith("clear"):
@@ -143,6 +176,8 @@ def turn(uuid, words):
         delta = {"type": "text_delta", "text": "the first words"}
         say(type="stream_event", event={"type": "content_block_delta", "index": 0, "delta": delta}, session_id=SESSION)
         until(lambda: False)
+    elif word == "cut":
+        cut(uuid, message, words)
     elif word == "long":
         say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "x" * int(words.split(" ")[1])}]})
     elif word == "huge":

@@ -1,6 +1,7 @@
 //! Files that were read: how far, and their state at that time.
 
 use rusqlite::{OptionalExtension, Row};
+use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
 use super::{At, FileKey, SessionKey, bits, count, unbits, uncount};
@@ -159,6 +160,25 @@ impl WriteTransaction<'_> {
             [file],
         )?;
         self.set_cursor(file, &FileCursor::default())
+    }
+
+    /// The other transcripts of a session, with the sizes that they had, without those of its subagents.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn other_transcripts(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+    ) -> Result<Vec<(FileKey, String, u64)>, StoreError> {
+        self.read(|sql| {
+            sql.prepare_cached(
+                "SELECT files.id, path, size FROM files JOIN sessions ON sessions.id = files.session
+                 WHERE session_id = ?1 AND subagent IS NULL AND path <> ?2",
+            )?
+            .query_map((session.as_str(), path), |row| Ok((row.get(0)?, row.get(1)?, uncount(row.get(2)?))))?
+            .collect()
+        })
     }
 
     /// Removes a file and all rows that were read from it.

@@ -209,6 +209,11 @@ impl HistoryFold {
             return;
         }
         self.note_request(answer, step);
+        // The record completes a transcript that has the prompt.
+        if let (None, None, Some(id)) = (&self.turn, &step.agent, full.prompt_id()) {
+            self.turn =
+                Some(Turn { id: id.into(), private: false, over: false, last: step.at, message: None });
+        }
         let message = answer.message_id.as_deref().map(text_hash);
         let late = answer.aborted
             || self

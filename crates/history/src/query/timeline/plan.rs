@@ -18,6 +18,8 @@ pub struct TimelinePlan {
     pub name: Option<String>,
     /// Session, transcript, and the reason of its link to the one before.
     pub parts: Vec<(SessionId, PathBuf, Option<&'static str>)>,
+    /// Files with records that the transcripts of its own sessions lack.
+    pub beside: Vec<(SessionId, PathBuf)>,
     /// The transcripts of its sessions' subagents.
     pub agents: Vec<AgentFile>,
     /// What is left out of them.

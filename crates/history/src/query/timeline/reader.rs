@@ -15,6 +15,7 @@ use super::agents::AgentCalls;
 use super::item_order::{TimelineSlot, index_of, item, places};
 use super::part::Part;
 use super::plan::{AgentFile, TimelinePlan};
+use crate::index::supplement::drop_known;
 
 /// Number of chains whose timelines are kept: the one that is shown, and the one before.
 const KEPT: usize = 2;
@@ -211,6 +212,10 @@ impl TimelineReader {
             for side in plan.agents.iter().filter(|file| file.session == *session && file.is_side_question())
             {
                 part.read_side(fs, &side.path);
+            }
+            for (_, path) in plan.beside.iter().filter(|(of, _)| of == session) {
+                drop_known(fs, path, &part.path);
+                part.read_side(fs, path);
             }
             parts.push(part);
         }

@@ -29,6 +29,7 @@ fn turns(name: &str, turns: usize) -> String {
 fn plan(parts: &[(&str, &str)], agents: Vec<AgentFile>) -> TimelinePlan {
     let part = |(id, path): &(&str, &str)| (SessionId::new(id), PathBuf::from(path), Some("clear"));
     TimelinePlan {
+        beside: Vec::new(),
         session: SessionId::new("s"),
         chain: "c".into(),
         name: None,

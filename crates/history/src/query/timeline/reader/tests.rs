@@ -14,6 +14,7 @@ fn an_emptied_transcript_has_an_empty_timeline_and_begins_anew() {
     let fs = MemFs::new();
     let (session, path) = (SessionId::new("s"), PathBuf::from("/c/projects/p/s.jsonl"));
     let plan = TimelinePlan {
+        beside: Vec::new(),
         session: session.clone(),
         chain: "c".into(),
         name: None,
@@ -185,6 +186,7 @@ fn write(fs: &MemFs, path: &str, lines: &[String]) -> Vec<u64> {
 
 fn plan(parts: &[(&str, &str)], agents: &[(&str, &str)]) -> TimelinePlan {
     TimelinePlan {
+        beside: Vec::new(),
         session: SessionId::new(parts[parts.len() - 1].0),
         chain: "c".into(),
         name: None,
