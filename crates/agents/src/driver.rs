@@ -4,6 +4,15 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
 
+/// The most bytes that a driver keeps: open requests, growing texts, items of a turn.
+pub const MAX_DRIVER_BYTES: usize = 640 << 10;
+
+/// What a text ends in whose end was left out of the log, because the line was too long.
+pub const CUT_MARK: &str = " [Watchbill left out the rest of this text]";
+
+/// The field of a line in the log that was shortened.
+pub const SHORTENED: &str = "watchbillShortened";
+
 /// One record of the log, as a driver sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogLine<'a> {

@@ -9,12 +9,12 @@ use watchbill_platform::socket::{Address, Reader, Writer, halves};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{
-    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_HOST_LINE_BYTES,
+    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_HOST_LINE_BYTES, MAX_PICTURE_BYTES,
 };
 use watchbill_protocol::socket::RawReply;
 
 use crate::folder::Folder;
-use crate::replay;
+use crate::{pictures, replay};
 
 /// A host sends its hello at once.
 const GREETING: Duration = Duration::from_secs(5);
@@ -54,6 +54,7 @@ pub enum HostError {
 
 /// A connection to a host.
 pub struct HostClient {
+    folder: Folder,
     hello: HostHello,
     reader: Reader,
     writer: Writer,
@@ -95,7 +96,7 @@ impl HostClient {
             other => other?.unwrap_or_default(),
         };
         let hello = read_hello(line)?;
-        Ok(Self { hello, reader, writer })
+        Ok(Self { folder: folder.clone(), hello, reader, writer })
     }
 
     /// The host's greeting.
@@ -113,11 +114,19 @@ impl HostClient {
     /// # Errors
     /// When the host refuses, or the connection breaks.
     pub fn command(&mut self, id: &str, command: &OwnCommand) -> Result<(), HostError> {
-        let request = HostRequest::Command { command: command.clone() };
-        let call = HostCall { id: id.to_owned(), request };
+        let refused = |words| Err(ApiError::new(ErrorCode::Invalid, words).into());
+        if let OwnCommand::Prompt { images, .. } = command
+            && images.iter().map(|image| image.data.len()).sum::<usize>() > MAX_PICTURE_BYTES
+        {
+            return refused(format!("the pictures of a prompt have at most {} MiB", MAX_PICTURE_BYTES >> 20));
+        }
+        let command = pictures::in_files(&self.folder, command).map_err(|error| {
+            let path = self.folder.path().display();
+            ApiError::new(ErrorCode::Unreadable, format!("a picture cannot be written to {path}: {error}"))
+        })?;
+        let call = HostCall { id: id.to_owned(), request: HostRequest::Command { command } };
         if serde_json::to_vec(&call).map_err(io::Error::from)?.len() as u64 >= MAX_HOST_LINE_BYTES {
-            let words = format!("a prompt with its pictures has at most {} MiB", MAX_HOST_LINE_BYTES >> 20);
-            return Err(ApiError::new(ErrorCode::Invalid, words).into());
+            return refused(format!("a prompt or a paste has at most {} KiB", MAX_HOST_LINE_BYTES >> 10));
         }
         self.writer.send(&call)?;
         self.reader.wait_at_most(Some(ANSWER))?;

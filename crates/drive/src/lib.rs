@@ -15,6 +15,7 @@ pub mod fold;
 pub mod folder;
 pub mod host_process;
 pub mod log;
+pub mod pictures;
 pub mod replay;
 pub mod sessions;
 pub mod socket;

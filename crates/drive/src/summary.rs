@@ -16,6 +16,10 @@ use crate::folder::{Folder, replace_private};
 use crate::replay;
 use crate::transcript::complete;
 
+/// The most ids that an agent may give its session, and the longest one in bytes. An agent with more has gone wrong.
+const MAX_SESSIONS: usize = 1_000;
+const MAX_ID_BYTES: usize = 256;
+
 /// What the events of an own session add up to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnSummary {
@@ -46,7 +50,10 @@ impl OwnSummary {
 
     /// Takes one event in, in the order of the log.
     pub fn take(&mut self, at: Timestamp, what: &OwnWhat) {
-        if let OwnWhat::Init { session, .. } | OwnWhat::Moved { session } = what {
+        if let OwnWhat::Init { session, .. } | OwnWhat::Moved { session } = what
+            && session.len() <= MAX_ID_BYTES
+            && self.sessions.len() < MAX_SESSIONS
+        {
             self.sessions.insert(session.clone());
         }
         self.fold.take(at, what);

@@ -72,7 +72,11 @@ pub(crate) fn filled(text: &Option<String>) -> Option<Arc<str>> {
     text.as_deref().filter(|text| !text.is_empty()).map(Arc::from)
 }
 
+/// The longest id of a call, and the longest name of a tool, in bytes. The agent chooses them.
+const MAX_NAME_BYTES: usize = 512;
+
 /// A call, or a request in its place.
 pub(crate) fn pending(since: Timestamp, id: &str, tool: &str, target: &str) -> PendingTool {
-    PendingTool { id: id.into(), tool: tool.into(), target: target.into(), since }
+    let name = |text: &str| text[..text.floor_char_boundary(MAX_NAME_BYTES)].into();
+    PendingTool { id: name(id), tool: name(tool), target: target.into(), since }
 }

@@ -23,7 +23,7 @@ pub mod receiver;
 #[cfg(unix)]
 pub mod receiver_socket;
 pub mod sender;
-mod shorten;
+pub mod shorten;
 pub mod spool;
 mod stdin;
 

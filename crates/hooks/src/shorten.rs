@@ -1,4 +1,4 @@
-//! Shortens a payload that is too long, while it comes. Every field stays; long texts are cut.
+//! Shortens a JSON object that is too long, while it comes. Every field stays; long texts are cut.
 //!
 //! A tool's output may have any length, and the agent writes the call's id after it. So the shortener cuts long
 //! strings and skips the rest of their text. If that is not enough, because a list has too many items for instance,
@@ -6,15 +6,26 @@
 
 use crate::envelope::PAYLOAD_LIMIT;
 
-/// The longest string that is kept, in bytes of its JSON form.
-const STRING_LIMIT: usize = 64 * 1024;
+/// What is kept of an object, in bytes of its JSON form.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Of a string.
+    pub string: usize,
+    /// Of the value of one field of the outermost object.
+    pub field: usize,
+    /// Of the object.
+    pub whole: usize,
+    /// What a cut string ends in.
+    pub mark: &'static str,
+}
 
-/// The longest value of one field of the outermost object, in bytes.
-const FIELD_LIMIT: usize = 1024 * 1024;
+/// The limits of a hook's payload.
+const PAYLOAD: Limits = Limits { string: 64 << 10, field: 1 << 20, whole: PAYLOAD_LIMIT, mark: "" };
 
 /// Shortens an object, piece by piece.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Shortener {
+    limits: Limits,
     out: Vec<u8>,
     /// The number of open brackets.
     depth: usize,
@@ -48,7 +59,27 @@ enum Escape {
     Digits(u8),
 }
 
+impl Default for Shortener {
+    fn default() -> Self {
+        Self::within(PAYLOAD)
+    }
+}
+
 impl Shortener {
+    /// For other limits than those of a payload.
+    pub fn within(limits: Limits) -> Self {
+        Self {
+            limits,
+            out: Vec::new(),
+            depth: 0,
+            string: None,
+            value: None,
+            dropped: false,
+            field: 0,
+            ended: false,
+        }
+    }
+
     /// Takes the next piece.
     pub fn push(&mut self, piece: &[u8]) {
         let mut rest = piece;
@@ -83,9 +114,14 @@ impl Shortener {
             return;
         }
         if let Some(string) = &mut self.string {
-            let (keeps, ends) = string.take(byte);
+            let was_cut = string.cut;
+            let (keeps, ends) = string.take(byte, self.limits.string);
+            let is_cut = string.cut && !was_cut;
             if ends {
                 self.string = None;
+            }
+            if is_cut {
+                self.limits.mark.bytes().for_each(|byte| self.keep(byte));
             }
             if keeps {
                 self.keep(byte);
@@ -122,8 +158,8 @@ impl Shortener {
             return;
         }
         // An event of the agent has few fields. An object with more than fit is none.
-        let too_long = self.value.is_some_and(|begin| self.out.len() - begin >= FIELD_LIMIT);
-        if too_long || self.out.len() >= PAYLOAD_LIMIT - 16 {
+        let too_long = self.value.is_some_and(|begin| self.out.len() - begin >= self.limits.field);
+        if too_long || self.out.len() >= self.limits.whole - 16 {
             self.dropped = true;
         } else {
             self.out.push(byte);
@@ -148,7 +184,7 @@ impl Shortener {
 
 impl InString {
     /// Returns whether the byte is kept, and whether it ends the string.
-    fn take(&mut self, byte: u8) -> (bool, bool) {
+    fn take(&mut self, byte: u8, limit: usize) -> (bool, bool) {
         let begins = self.escape == Escape::None;
         self.escape = match (self.escape, byte) {
             (Escape::None, b'"') => return (true, true),
@@ -159,7 +195,7 @@ impl InString {
         };
         // The string is cut before an escape or a character, never within one.
         let within_character = byte & 0xc0 == 0x80;
-        self.cut |= self.kept >= STRING_LIMIT && begins && !within_character;
+        self.cut |= self.kept >= limit && begins && !within_character;
         self.kept += 1;
         (!self.cut, false)
     }
@@ -199,7 +235,9 @@ mod tests {
         assert_eq!(short["tool_input"]["file_path"], "/a");
         assert_eq!(short["tool_input"]["edits"][0]["n"], 1);
         let kept = short["tool_response"].as_str().expect("a text");
-        assert!(long.starts_with(kept) && kept.len() > STRING_LIMIT / 4 && kept.len() <= STRING_LIMIT + 8);
+        assert!(
+            long.starts_with(kept) && kept.len() > PAYLOAD.string / 4 && kept.len() <= PAYLOAD.string + 8
+        );
     }
 
     #[test]

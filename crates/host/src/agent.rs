@@ -1,7 +1,7 @@
 //! The process of the agent: its pipes or its terminal, and the threads that read and write them.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -14,28 +14,22 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{InputModes, OptionalActions, Winsize};
+use watchbill_agents::driver::SHORTENED;
 use watchbill_agents::launch::Launch;
 use watchbill_drive::host_process::NAME;
 use watchbill_drive::log::Direction;
+use watchbill_hooks::shorten::Shortener;
 use watchbill_protocol::own::spec::OwnSize;
 
 use crate::conversation::Conversation;
 use crate::environment::environment;
 use crate::exec;
 use crate::input::{Input, Room};
+use crate::limits;
 use crate::processes::{self, Process};
 
-/// The most bytes of output of a terminal at once.
-const CHUNK: usize = 64 << 10;
-
-/// The longest line of the agent, in bytes. Longer than an image in a result of a tool.
-const MAX_LINE_BYTES: usize = 8 << 20;
-
-/// What is kept of a line that is longer, or of a line of standard error.
-const KEPT_OF_LONG_LINE: usize = 64 << 10;
-
-/// The most bytes that wait for an agent that reads no input.
-const MAX_UNREAD_BYTES: usize = 1 << 20;
+/// What a piece of input takes beside its bytes.
+const PER_PIECE: usize = 64;
 
 /// The running agent.
 pub struct Agent {
@@ -52,6 +46,8 @@ pub struct Agent {
 /// A piece of input for the agent.
 enum Piece {
     Bytes(Vec<u8>),
+    /// A picture.
+    File(File),
     /// The agent needs a moment between two of them.
     Pause(Duration),
 }
@@ -138,15 +134,22 @@ impl Agent {
 
     /// Whether it reads so little of its input that nothing more is written to it.
     pub fn is_full(&self) -> bool {
-        self.unread.load(Ordering::Acquire) > MAX_UNREAD_BYTES
+        self.unread.load(Ordering::Acquire) > limits::UNREAD_INPUT
     }
 
     /// Writes to the agent. Never waits. Ask [`Agent::is_full`] before: what is written now is kept.
     pub fn write(&self, bytes: Vec<u8>) {
         if let Some(input) = &self.input {
-            self.unread.fetch_add(bytes.len(), Ordering::AcqRel);
+            self.unread.fetch_add(bytes.len() + PER_PIECE, Ordering::AcqRel);
             // The thread has ended if the agent reads no more. Its end says so.
             let _ = input.send(Piece::Bytes(bytes));
+        }
+    }
+
+    /// Writes what a file holds.
+    pub fn write_file(&self, file: File) {
+        if let Some(input) = &self.input {
+            let _ = input.send(Piece::File(file));
         }
     }
 
@@ -204,16 +207,21 @@ fn write(mut to: impl Write, pieces: &Receiver<Piece>, unread: &AtomicUsize) {
                 if to.write_all(&bytes).and_then(|()| to.flush()).is_err() {
                     return;
                 }
-                unread.fetch_sub(bytes.len(), Ordering::AcqRel);
+                unread.fetch_sub(bytes.len() + PER_PIECE, Ordering::AcqRel);
+            }
+            Piece::File(mut file) => {
+                if io::copy(&mut file, &mut to).is_err() {
+                    return;
+                }
             }
             Piece::Pause(time) => std::thread::sleep(time),
         }
     }
 }
 
-/// Passes lines on. Of a line that is too long, the beginning.
+/// Passes lines on. One that is too long is shortened, or else cut.
 fn lines(from: impl Read, direction: Direction, room: &Arc<Room>, inputs: &SyncSender<Input>) {
-    let longest = if direction == Direction::Out { MAX_LINE_BYTES } else { KEPT_OF_LONG_LINE };
+    let longest = if direction == Direction::Out { limits::LINE } else { limits::BROKEN_LINE };
     let mut from = BufReader::new(from);
     loop {
         let mut bytes = Vec::new();
@@ -226,9 +234,15 @@ fn lines(from: impl Read, direction: Direction, room: &Arc<Room>, inputs: &SyncS
             bytes.pop();
         } else if bytes.len() == longest {
             is_cut = true;
-            bytes.truncate(KEPT_OF_LONG_LINE);
+            let whole = if direction == Direction::Out && bytes.starts_with(b"{") {
+                shortened(&bytes, &mut from)
+            } else {
+                let _ = from.skip_until(b'\n');
+                None
+            };
+            bytes.truncate(limits::BROKEN_LINE);
             bytes.shrink_to_fit();
-            let _ = from.skip_until(b'\n');
+            bytes = whole.unwrap_or(bytes);
         }
         let share = room.share(bytes.len());
         if inputs.send(Input::Line { direction, bytes, is_cut, share }).is_err() {
@@ -238,9 +252,32 @@ fn lines(from: impl Read, direction: Direction, room: &Arc<Room>, inputs: &SyncS
     let _ = inputs.send(Input::Closed);
 }
 
+/// A line that is too long, read to its end: its long texts are cut, and it says so. `None` if it is no whole object.
+fn shortened(begin: &[u8], rest: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut shortener = Shortener::within(limits::SHORTENED);
+    shortener.push(begin);
+    loop {
+        let part = rest.fill_buf().ok().filter(|part| !part.is_empty())?;
+        let end = part.iter().position(|byte| *byte == b'\n');
+        shortener.push(&part[..end.unwrap_or(part.len())]);
+        let read = end.map_or(part.len(), |end| end + 1);
+        rest.consume(read);
+        if end.is_some() {
+            break;
+        }
+    }
+    if !shortener.has_ended() {
+        return None;
+    }
+    let mut line = shortener.finish();
+    line.pop();
+    line.extend_from_slice(format!(",\"{SHORTENED}\":true}}").as_bytes());
+    Some(line)
+}
+
 /// Passes the output of a terminal on, until no process has it any more, or the host closes it.
 fn output(mut from: File, stopped: &OwnedFd, inputs: &SyncSender<Input>) {
-    let mut buffer = vec![0; CHUNK];
+    let mut buffer = vec![0; limits::CHUNK];
     let room = Arc::<Room>::default();
     loop {
         let mut wanted = [PollFd::new(&from, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];

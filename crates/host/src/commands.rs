@@ -1,12 +1,15 @@
 //! Carries out the commands that readers send to the session.
 
+use std::fs::File;
 use std::time::Duration;
 
 use watchbill_agents::driver::Refusal;
 use watchbill_drive::log::Direction;
+use watchbill_drive::pictures;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{NO_REACTION, OwnWhat, PromptPlace};
+use watchbill_protocol::own::host::MAX_CALL_ID_BYTES;
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind};
 
 use crate::agent::Agent;
@@ -57,6 +60,9 @@ impl Session {
             return Err(ApiError::new(ErrorCode::Conflict, "the agent has ended, or is being ended"));
         }
         if let OwnCommand::Prompt { id, text, images, .. } = command {
+            if id.len() > MAX_CALL_ID_BYTES {
+                return Err(ApiError::new(ErrorCode::Invalid, "the id of the prompt is too long"));
+            }
             self.queue.has_room(id, text, images)?;
         }
         Ok(())
@@ -170,22 +176,29 @@ impl Session {
             return Err(Refusal::Gone("the agent reads no input: wait, or stop the session".to_owned()));
         }
         let command = self.replay.for_process(command)?;
+        let pictures = pictures::open(&self.folder, &command)?;
         let lines = self.replay.driver().ok_or_else(none)?.command(&command)?;
         for line in lines {
-            self.write_line(&line);
+            self.write_line(&line, &pictures);
         }
         Ok(())
     }
 
-    /// Writes one line to the log, then to the agent.
-    pub(super) fn write_line(&mut self, line: &str) {
+    /// Writes one line to the log, then to the agent. The agent gets the `pictures` in the place of their names.
+    fn write_line(&mut self, line: &str, pictures: &[(String, File)]) {
         if self.agent.as_ref().is_some_and(Agent::is_full) {
             return self.tell_cut("the agent reads no answers to what it asks Watchbill: they were left out");
         }
         self.append(Direction::In, line.as_bytes());
         if let Some(agent) = &self.agent {
-            let mut bytes = Vec::with_capacity(line.len() + 1);
-            bytes.extend_from_slice(line.as_bytes());
+            let mut rest = line;
+            while let Some((before, file, after)) = pictures::next(rest, pictures) {
+                agent.write(before.as_bytes().to_vec());
+                agent.write_file(file);
+                rest = after;
+            }
+            let mut bytes = Vec::with_capacity(rest.len() + 1);
+            bytes.extend_from_slice(rest.as_bytes());
             bytes.push(b'\n');
             agent.write(bytes);
         }
@@ -223,7 +236,7 @@ impl Session {
         while !self.state.is_over {
             let due = self.replay.driver().map(watchbill_agents::driver::Driver::due).unwrap_or_default();
             if self.agent.is_some() && !due.is_empty() {
-                due.iter().for_each(|line| self.write_line(line));
+                due.iter().for_each(|line| self.write_line(line, &[]));
                 continue;
             }
             if self.starts_over() {

@@ -9,16 +9,20 @@ use vt100::{Callbacks, MouseProtocolEncoding, MouseProtocolMode, Parser, Screen}
 use watchbill_protocol::own::spec::OwnSize;
 
 use crate::control_sequences;
+use crate::limits;
 use crate::terminal_queries::{TerminalQuery, terminal_query};
 
 /// The lines that are kept of what scrolled off the screen.
 const SCROLLBACK: usize = 10_000;
 
 /// The lines of them that the grid keeps as cells, for a screen that becomes taller. A cell takes 32 bytes.
-const AS_CELLS: usize = 100;
+const AS_CELLS: usize = 20;
 
-/// The bytes that the lines of the scrollback take at most. The oldest lines go first.
-const MAX_SCROLLBACK_BYTES: usize = 1 << 20;
+/// What a line of them takes beside its text.
+const PER_LINE: usize = 48;
+
+/// Ends each of them when it is drawn.
+const LINE_END: &str = "\x1b[m\r\n";
 
 /// Stands above the oldest line that was kept, where older ones were not.
 const CUT: &str = "[older lines cut]";
@@ -66,10 +70,10 @@ impl Callbacks for Scrolled {
         let _ = contents.write_formatted_basic(&mut line, &mut BasicFormattedCaptureState::new());
         line.truncate(line.trim_end_matches(' ').len());
         line.shrink_to_fit();
-        self.bytes += line.len();
+        self.bytes += line.len() + PER_LINE;
         self.lines.push_back(line);
-        while self.lines.len() > SCROLLBACK - AS_CELLS || self.bytes > MAX_SCROLLBACK_BYTES {
-            self.bytes -= self.lines.pop_front().map_or(0, |line| line.len());
+        while self.lines.len() > SCROLLBACK - AS_CELLS || self.bytes > limits::SCROLLED {
+            self.bytes -= self.lines.pop_front().map_or(0, |line| line.len() + PER_LINE);
             self.is_cut = true;
         }
     }
@@ -174,17 +178,33 @@ impl Grid {
         self.parser.screen().bracketed_paste()
     }
 
-    /// Bytes that draw the screen and what scrolled off it on a terminal of the same size. They ask nothing.
-    pub fn draw(&mut self) -> Vec<u8> {
-        let mut drawn = String::from("\x1bc");
-        if self.parser.callbacks().is_cut {
+    /// Bytes that draw the screen and what scrolled off it on a terminal of the same size, the newest lines that have room. They ask
+    /// nothing. Also tells whether the screen has its colours.
+    pub fn draw(&mut self) -> (Vec<u8>, bool) {
+        let (screen, has_colours) = self.draw_screen();
+        let Scrolled { lines, is_cut, .. } = self.parser.callbacks();
+        let mut size = screen.len();
+        let has_room = |line: &&String| {
+            size += line.len() + LINE_END.len();
+            size <= limits::DRAWN
+        };
+        let newest = lines.iter().rev().take_while(has_room).count();
+        let mut drawn = String::with_capacity(limits::DRAWN.min(size) + 64);
+        drawn.push_str("\x1bc");
+        if *is_cut || newest < lines.len() {
             drawn.push_str(CUT);
             drawn.push_str("\r\n");
         }
-        for line in &self.parser.callbacks().lines {
+        for line in lines.iter().skip(lines.len() - newest) {
             drawn.push_str(line);
-            drawn.push_str("\x1b[m\r\n");
+            drawn.push_str(LINE_END);
         }
+        drawn.push_str(&screen);
+        (drawn.into_bytes(), has_colours)
+    }
+
+    fn draw_screen(&mut self) -> (String, bool) {
+        let mut drawn = String::new();
         let (rows, cols) = self.parser.screen().size();
         let is_other = self.parser.screen().alternate_screen();
         if is_other {
@@ -196,14 +216,16 @@ impl Grid {
         for _ in 1..rows.get() {
             drawn.push_str("\r\n");
         }
-        drawn.push_str(&self.parser.screen().contents_formatted());
+        // The screen below another one is seen rarely.
+        let most = if is_other { limits::DRAWN / 4 } else { limits::DRAWN };
+        let mut has_colours = draw_contents(self.parser.screen(), most, &mut drawn);
         if is_other {
             self.parser.process(b"\x1b[?47h");
             drawn.push_str("\x1b[?1049h");
-            drawn.push_str(&self.parser.screen().contents_formatted());
+            has_colours &= draw_contents(self.parser.screen(), limits::DRAWN, &mut drawn);
         }
         drawn.push_str(&self.parser.screen().input_mode_formatted());
-        drawn.into_bytes()
+        (drawn, has_colours)
     }
 
     /// The lines that scrolled off and are kept as cells.
@@ -212,11 +234,30 @@ impl Grid {
         for back in (1..=screen.scrollback_len()).rev() {
             screen.set_scrollback(back);
             if let Some(line) = screen.rows_formatted(0, cols).next() {
-                let _ = write!(drawn, "{line}\x1b[m\r\n");
+                let _ = write!(drawn, "{line}{LINE_END}");
             }
         }
         screen.set_scrollback(0);
     }
+}
+
+/// Draws what a screen shows, until `drawn` has about `most` bytes. `false`: its colours do not fit, so only its text was drawn.
+fn draw_contents(screen: &Screen, most: usize, drawn: &mut String) -> bool {
+    let cols = screen.size().1.get();
+    if drawn.len() + screen.rows_formatted(0, cols).map(|row| row.len()).sum::<usize>() <= most {
+        drawn.push_str(&screen.contents_formatted());
+        return true;
+    }
+    drawn.push_str("\x1b[m\x1b[H\x1b[J");
+    for (row, text) in screen.rows(0, cols).enumerate() {
+        if drawn.len() + text.len() > most {
+            break;
+        }
+        let _ = write!(drawn, "\x1b[{};1H{text}", row + 1);
+    }
+    drawn.push_str(&screen.cursor_state_formatted());
+    drawn.push_str(&screen.attributes_formatted());
+    false
 }
 
 /// Whether a private mode is set; `None` for modes that the grid does not keep.

@@ -7,10 +7,8 @@ use watchbill_drive::log::Direction;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::own::command::OwnCommand;
 
+use crate::limits;
 use crate::mailbox::Mailbox;
-
-/// The most bytes of the agent's output that wait for the loop. A longer line waits alone.
-const MAX_WAITING_BYTES: usize = 1 << 20;
 
 /// The bytes of output that wait for the loop. The threads that read the agent wait for room, and the agent for them.
 #[derive(Default)]
@@ -29,7 +27,7 @@ impl Room {
     /// Waits until there is room for so many bytes.
     pub fn share(self: &Arc<Self>, bytes: usize) -> Share {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_full = |used: &mut usize| *used > 0 && *used + bytes > MAX_WAITING_BYTES;
+        let is_full = |used: &mut usize| *used > 0 && *used + bytes > limits::WAITING_OUTPUT;
         let mut used = self.freed.wait_while(used, is_full).unwrap_or_else(PoisonError::into_inner);
         *used += bytes;
         Share { room: Arc::clone(self), bytes }
@@ -51,7 +49,7 @@ pub enum Input {
         direction: Direction,
         /// Without its line feed.
         bytes: Vec<u8>,
-        /// The line was too long: this is its beginning.
+        /// The line was too long: it was shortened, or this is its beginning.
         is_cut: bool,
         /// Its room.
         share: Share,

@@ -16,6 +16,7 @@ mod environment;
 mod exec;
 mod grid;
 mod input;
+mod limits;
 mod mailbox;
 mod orphans;
 mod process_names;
@@ -179,6 +180,7 @@ fn keep(folder: &Folder) -> io::Result<()> {
         inputs,
         next: session.next(),
         long_line: Mutex::default(),
+        past: Mutex::default(),
         owed: AtomicUsize::new(0),
     });
     let address = Address::at(&folder.socket());

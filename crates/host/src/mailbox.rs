@@ -3,26 +3,28 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use serde_json::value::RawValue;
+use watchbill_platform::socket::Writer;
 
-/// The most bytes of terminal output that wait. More are dropped: the reader gets the screen instead.
-const MAX_OUTPUT: usize = 512 << 10;
-
-/// The most bytes that wait. A reader that is further behind is disconnected. It attaches again and reads the log.
-const MAX_WAITING_BYTES: usize = 2 << 20;
+use crate::limits;
 
 /// The queue of one reader.
-#[derive(Default)]
 pub struct Mailbox {
     state: Mutex<State>,
     changed: Condvar,
+    /// Closed when the reader is disconnected: what is being written to it is not kept either.
+    writer: Writer,
 }
 
-#[derive(Default)]
 struct State {
     messages: VecDeque<(Arc<RawValue>, bool)>,
+    /// The bytes of the messages, and of the one that is being written.
     bytes: usize,
+    in_writing: usize,
+    /// Since when it is being written.
+    since: Instant,
     is_closed: bool,
     /// Output was dropped.
     is_stale: bool,
@@ -31,16 +33,11 @@ struct State {
 }
 
 impl State {
-    /// Disconnects the reader.
-    fn cut_off(&mut self) {
-        (self.is_closed, self.bytes) = (true, 0);
-        self.messages.clear();
-    }
-
     fn go_stale(&mut self) {
         self.is_stale = true;
         self.messages.retain(|(_, is_output)| !is_output);
-        self.bytes = self.messages.iter().map(|(message, _)| message.get().len()).sum();
+        let waiting: usize = self.messages.iter().map(|(message, _)| message.get().len()).sum();
+        self.bytes = self.in_writing + waiting;
     }
 }
 
@@ -55,6 +52,20 @@ pub enum Next {
 }
 
 impl Mailbox {
+    /// An empty one, for a reader that is written to by `writer`.
+    pub fn new(writer: Writer) -> Self {
+        let state = State {
+            messages: VecDeque::new(),
+            bytes: 0,
+            in_writing: 0,
+            since: Instant::now(),
+            is_closed: false,
+            is_stale: false,
+            is_asked: false,
+        };
+        Self { state: Mutex::new(state), changed: Condvar::new(), writer }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code panics while it holds this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -63,8 +74,10 @@ impl Mailbox {
     /// Adds a message. `false`: the reader is gone, or too far behind.
     pub fn send(&self, message: &Arc<RawValue>) -> bool {
         let mut state = self.lock();
-        if state.bytes + message.get().len() > MAX_WAITING_BYTES && !state.messages.is_empty() {
-            state.cut_off();
+        if state.bytes + message.get().len() > limits::MAILBOXES && state.bytes > 0 {
+            drop(state);
+            self.abandon();
+            return false;
         }
         if !state.is_closed {
             state.bytes += message.get().len();
@@ -80,7 +93,7 @@ impl Mailbox {
         if state.is_stale || state.is_closed {
             return;
         }
-        if state.bytes + message.get().len() > MAX_OUTPUT {
+        if state.bytes + message.get().len() > limits::WAITING_FOR_READER {
             state.go_stale();
         } else {
             state.bytes += message.get().len();
@@ -104,13 +117,13 @@ impl Mailbox {
         self.send(message)
     }
 
-    /// Waits for what the reader does next.
+    /// Waits for what the reader does next. The message before is written.
     pub fn next(&self) -> Next {
         let mut state = self.lock();
+        state.bytes -= std::mem::take(&mut state.in_writing);
         loop {
             if let Some((message, _)) = state.messages.pop_front() {
-                state.bytes -= message.get().len();
-                self.changed.notify_all();
+                (state.in_writing, state.since) = (message.get().len(), Instant::now());
                 return Next::Message(message);
             }
             if state.is_closed {
@@ -124,9 +137,10 @@ impl Mailbox {
         }
     }
 
-    /// The bytes that wait.
-    pub fn waiting(&self) -> usize {
-        self.lock().bytes
+    /// The bytes that wait, and since when.
+    pub fn waiting(&self) -> (usize, Instant) {
+        let state = self.lock();
+        (state.bytes, state.since)
     }
 
     /// No more messages come. Those that wait are still delivered.
@@ -135,9 +149,14 @@ impl Mailbox {
         self.changed.notify_all();
     }
 
-    /// The reader is gone: nothing is kept for it.
+    /// The reader is gone, or is disconnected: nothing is kept for it.
     pub fn abandon(&self) {
-        self.lock().cut_off();
+        let mut state = self.lock();
+        state.is_closed = true;
+        state.messages.clear();
+        state.bytes = state.in_writing;
+        drop(state);
+        self.writer.close();
         self.changed.notify_all();
     }
 }

@@ -6,10 +6,9 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, OwnImage, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 
-/// The most bytes of prompts that wait, with their pictures. The first one may be longer.
-const MAX_WAITING_BYTES: usize = 4 << 20;
+use crate::limits;
 
-/// A prompt that waits.
+/// A prompt that waits. Its pictures lie in files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Waiting {
     id: String,
@@ -57,7 +56,8 @@ impl PromptQueue {
     /// When it does not.
     pub fn has_room(&self, id: &str, text: &str, images: &[OwnImage]) -> Result<(), ApiError> {
         let waiting: usize = self.waiting.iter().map(|one| size(&one.text, &one.images)).sum();
-        let fits = self.waiting.is_empty() || waiting + size(text, images) <= MAX_WAITING_BYTES;
+        let waiting = waiting + self.texts.values().map(String::len).sum::<usize>();
+        let fits = waiting == 0 || waiting + size(text, images) <= limits::WAITING_PROMPTS;
         if fits || self.places.contains_key(id) {
             return Ok(());
         }
@@ -168,6 +168,10 @@ impl PromptQueue {
         match event {
             OwnWhat::Prompt { id, place, .. } => {
                 self.places.insert(id.clone(), *place);
+                if *place != PromptPlace::Queued {
+                    // In the log of an earlier host: it waits no longer.
+                    self.waiting.retain(|waiting| waiting.id != *id);
+                }
                 if !matches!(place, PromptPlace::Queued | PromptPlace::Sent | PromptPlace::Started) {
                     self.texts.remove(id);
                 }

@@ -8,10 +8,8 @@ use serde_json::value::RawValue;
 use watchbill_protocol::own::event::OwnEvent;
 use watchbill_protocol::own::host::HostMessage;
 
+use crate::limits;
 use crate::mailbox::Mailbox;
-
-/// The most bytes that wait for all readers together. Beyond that, those furthest behind are disconnected.
-const MAX_WAITING_BYTES: usize = 3 << 20;
 
 /// The attached readers.
 #[derive(Default)]
@@ -24,13 +22,20 @@ impl Readers {
         self.stay_small();
     }
 
-    /// Disconnects the readers that are furthest behind, until what waits is small enough. The last one has its own limit.
+    /// Disconnects readers, first those that have read nothing for the longest time, until what waits is small enough. One that has
+    /// everything stays.
     pub fn stay_small(&mut self) {
-        while self.0.len() > 1
-            && self.0.iter().map(|mailbox| mailbox.waiting()).sum::<usize>() > MAX_WAITING_BYTES
+        let mut behind: Vec<_> = self.0.iter().map(|reader| (reader.waiting(), Arc::clone(reader))).collect();
+        behind.retain(|((bytes, _), _)| *bytes > 0);
+        behind.sort_by_key(|((_, since), _)| std::cmp::Reverse(*since));
+        let mut sum: usize = behind.iter().map(|((bytes, _), _)| bytes).sum();
+        while sum > limits::MAILBOXES
+            && behind.len() > 1
+            && let Some(((bytes, _), reader)) = behind.pop()
         {
-            let furthest = (0..self.0.len()).max_by_key(|at| self.0[*at].waiting()).unwrap_or(0);
-            self.0.swap_remove(furthest).abandon();
+            sum -= bytes;
+            reader.abandon();
+            self.0.retain(|other| !Arc::ptr_eq(other, &reader));
         }
     }
 
@@ -39,7 +44,7 @@ impl Readers {
         if self.0.is_empty() {
             return;
         }
-        if let Some(message) = message(&HostMessage::Events { events }) {
+        if let Some(message) = message(HostMessage::Events { events }) {
             self.0.retain(|mailbox| mailbox.send(&message));
         }
         self.stay_small();
@@ -50,7 +55,7 @@ impl Readers {
         if output.is_empty() || self.0.is_empty() {
             return;
         }
-        if let Some(message) = message(&HostMessage::Output { bytes: STANDARD.encode(output) }) {
+        if let Some(message) = message(HostMessage::Output { bytes: STANDARD.encode(output) }) {
             for mailbox in &self.0 {
                 mailbox.send_output(&message);
             }
@@ -72,9 +77,11 @@ impl Readers {
     }
 }
 
-/// A message as text, once for all readers.
-pub fn message(message: &HostMessage) -> Option<Arc<RawValue>> {
-    match serde_json::value::to_raw_value(message) {
+/// A message as text, once for all readers. A screen is large, so the message goes before the text is copied.
+pub fn message(message: HostMessage) -> Option<Arc<RawValue>> {
+    let text = serde_json::value::to_raw_value(&message);
+    drop(message);
+    match text {
         Ok(text) => Some(Arc::from(text)),
         Err(error) => {
             tracing::error!(%error, "a message has no form");

@@ -11,14 +11,12 @@ use watchbill_protocol::own::spec::OwnSize;
 
 use crate::agent::Agent;
 use crate::grid::Grid;
+use crate::limits::CELLS;
 use crate::mailbox::Mailbox;
 use crate::readers::{Readers, message};
 
 /// Between pasted text and Enter: agents take an Enter that comes with the text for a part of it (Claude Code 2.1.329).
 const BEFORE_ENTER: Duration = Duration::from_millis(50);
-
-/// The most cells of a terminal. Each takes 32 bytes, on two screens.
-const MAX_CELLS: u32 = 100_000;
 
 /// The terminal of a session, as its host keeps it.
 pub struct Screen(Grid);
@@ -56,17 +54,19 @@ impl Screen {
         cut
     }
 
-    /// Sends itself to a reader.
-    pub fn send_to(&mut self, mailbox: &Mailbox) {
-        let screen = HostMessage::Screen { bytes: STANDARD.encode(self.draw()), size: self.size() };
-        if let Some(message) = message(&screen) {
+    /// Sends itself to a reader. Says what was left out.
+    pub fn send_to(&mut self, mailbox: &Mailbox) -> Option<&'static str> {
+        let (bytes, has_colours) = self.0.draw();
+        let screen = HostMessage::Screen { bytes: STANDARD.encode(bytes), size: self.size() };
+        if let Some(message) = message(screen) {
             mailbox.send_screen(&message);
         }
+        (!has_colours).then_some("the screen is sent without its colours: with them it is too long")
     }
 
     /// Bytes that draw it.
     pub fn draw(&mut self) -> Vec<u8> {
-        self.0.draw()
+        self.0.draw().0
     }
 
     /// Types, pastes or resizes.
@@ -101,8 +101,8 @@ impl Screen {
     /// The last view that was resized sets the size. The same size again does nothing.
     fn resize(&mut self, agent: &mut Agent, size: OwnSize) -> Result<(), ApiError> {
         let fits = (2..=1000).contains(&size.rows) && (2..=1000).contains(&size.cols);
-        if !fits || u32::from(size.rows) * u32::from(size.cols) > MAX_CELLS {
-            let words = format!("a terminal has 2 to 1000 lines and columns, and at most {MAX_CELLS} cells");
+        if !fits || u32::from(size.rows) * u32::from(size.cols) > CELLS {
+            let words = format!("a terminal has 2 to 1000 lines and columns, and at most {CELLS} cells");
             return Err(ApiError::new(ErrorCode::Invalid, words));
         }
         if self.size() == size {

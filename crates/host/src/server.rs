@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use watchbill_agents::caller::{RunningAgent, check};
@@ -25,17 +25,14 @@ use watchbill_protocol::own::spec::OwnSpec;
 use watchbill_protocol::socket::{Reply, ReplyBody};
 
 use crate::input::{Call, Input};
+use crate::limits;
 use crate::mailbox::{Mailbox, Next};
-
-/// The most open connections: windows, command lines, the engine.
-const MAX_CONNECTIONS: usize = 64;
-
-/// The most events in one message, and the most bytes of records that they come from. One record may be longer.
-const BATCH: usize = 256;
-const BATCH_BYTES: usize = 256 << 10;
 
 /// How long a reader may take for a line of its own, and how long it may read nothing of what it is told.
 const SLOWEST: Duration = Duration::from_secs(30);
+
+/// The same for a reader that is told what is past: others wait for it.
+const SLOWEST_IN_PAST: Duration = Duration::from_secs(2);
 
 /// The state that all connections share.
 pub struct Shared {
@@ -49,6 +46,8 @@ pub struct Shared {
     pub next: Arc<AtomicU64>,
     /// Held while a long line of a reader is read and carried out.
     pub long_line: Mutex<()>,
+    /// Held while a reader is told what is past.
+    pub past: Mutex<()>,
     /// Readers that are attached, and commands without an answer. The host ends when they have everything.
     pub owed: AtomicUsize,
 }
@@ -73,7 +72,7 @@ pub fn serve(listener: Listener, shared: Arc<Shared>) -> io::Result<()> {
                 std::thread::sleep(std::time::Duration::from_millis(100));
                 continue;
             };
-            if !is_ours(&stream) || connections.load(Ordering::Acquire) >= MAX_CONNECTIONS {
+            if !is_ours(&stream) || connections.load(Ordering::Acquire) >= limits::CONNECTIONS {
                 continue;
             }
             connections.fetch_add(1, Ordering::AcqRel);
@@ -230,7 +229,7 @@ impl Connection {
             return self
                 .error(&id, &ApiError::new(ErrorCode::Invalid, "this connection is attached already"));
         }
-        let mailbox = Arc::new(Mailbox::default());
+        let mailbox = Arc::new(Mailbox::new(self.writer.clone()));
         self.mailbox = Some(Arc::clone(&mailbox));
         let following =
             Following { id, writer: self.writer.clone(), mailbox, shared: Arc::clone(&self.shared) };
@@ -256,18 +255,9 @@ struct Following {
 
 impl Following {
     fn run(&self, from: u64) -> io::Result<()> {
-        let mut log = LogReader::open(&self.shared.folder.log())?;
-        let mut replay = Replay::new(&self.shared.spec);
-        // Most of it before the loop knows of this reader, so that little has to wait in its mailbox.
-        self.past(&mut log, &mut replay, from, u64::MAX)?;
-        let (reply, next) = sync_channel(1);
-        let attach = Input::Attach { mailbox: Arc::clone(&self.mailbox), reply };
-        let sent = self.shared.inputs.send(attach).is_ok();
-        let Some(upto) = next.recv().ok().filter(|_| sent) else {
-            // The loop has ended: all that will ever be is in the log.
-            return self.past(&mut log, &mut replay, from, u64::MAX);
-        };
-        self.past(&mut log, &mut replay, from, upto)?;
+        if !self.is_caught_up(from)? {
+            return Ok(());
+        }
         loop {
             match self.mailbox.next() {
                 Next::Message(message) => {
@@ -283,6 +273,27 @@ impl Following {
         }
     }
 
+    /// Sends what is past, to one reader at a time, so that all of them together stay small. `false`: nothing comes any more.
+    fn is_caught_up(&self, from: u64) -> io::Result<bool> {
+        let _alone = self.shared.past.lock().unwrap_or_else(PoisonError::into_inner);
+        self.writer.wait_at_most(Some(SLOWEST_IN_PAST))?;
+        let mut log = LogReader::open(&self.shared.folder.log())?;
+        let mut replay = Replay::new(&self.shared.spec);
+        // Most of it before the loop knows of this reader, so that little has to wait in its mailbox.
+        self.past(&mut log, &mut replay, from, u64::MAX)?;
+        let (reply, next) = sync_channel(1);
+        let attach = Input::Attach { mailbox: Arc::clone(&self.mailbox), reply };
+        let sent = self.shared.inputs.send(attach).is_ok();
+        let Some(upto) = next.recv().ok().filter(|_| sent) else {
+            // The loop has ended: all that will ever be is in the log.
+            self.past(&mut log, &mut replay, from, u64::MAX)?;
+            return Ok(false);
+        };
+        self.past(&mut log, &mut replay, from, upto)?;
+        self.writer.wait_at_most(Some(SLOWEST))?;
+        Ok(true)
+    }
+
     /// Sends the events of the log's records up to, and without, the record `upto`.
     fn past(&self, log: &mut LogReader, replay: &mut Replay, from: u64, upto: u64) -> io::Result<()> {
         let (mut events, mut size) = (Vec::new(), 0);
@@ -296,7 +307,7 @@ impl Following {
                 events.extend(numbered(n, at, what));
                 size += bytes.len();
             }
-            if events.len() >= BATCH || size >= BATCH_BYTES {
+            if events.len() >= limits::BATCH || size >= limits::BATCH_BYTES {
                 self.send(std::mem::take(&mut events))?;
                 size = 0;
             }

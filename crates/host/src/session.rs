@@ -183,7 +183,7 @@ impl Session {
                         Direction::Err => {
                             "a line of more than 64 KiB on the agent's standard error was cut: its end is missing"
                         }
-                        _ => "a line of the agent of more than 8 MiB was cut: what it said there is missing",
+                        _ => "a line of the agent of more than 256 KiB was cut: the ends of long texts in it are missing",
                     });
                 }
             }
@@ -206,9 +206,7 @@ impl Session {
                 self.readers.add(mailbox);
             }
             Input::Redraw(mailbox) => {
-                if let Some(screen) = &mut self.screen {
-                    screen.send_to(&mailbox);
-                }
+                self.send_screen(&mailbox);
                 self.readers.stay_small();
             }
             Input::Children => self.reap(),
@@ -234,12 +232,15 @@ impl Session {
 
     /// The screen for a new reader, sent after the log and before new output.
     fn greet(&mut self, mailbox: &Mailbox) {
-        if let Some(screen) = &mut self.screen {
-            screen.send_to(mailbox);
-        }
-        if let Some(message) = message(&HostMessage::CaughtUp) {
+        self.send_screen(mailbox);
+        if let Some(message) = message(HostMessage::CaughtUp) {
             mailbox.send(&message);
         }
+    }
+
+    fn send_screen(&mut self, mailbox: &Mailbox) {
+        let cut = self.screen.as_mut().and_then(|screen| screen.send_to(mailbox));
+        cut.into_iter().for_each(|what| self.tell_cut(what));
     }
 
     fn keep_words(&mut self, bytes: &[u8]) {

@@ -23,6 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "watchbill-core",
             "watchbill-agents",
             "watchbill-drive",
+            "watchbill-hooks",
             "watchbill-platform",
             "watchbill-protocol",
         ],

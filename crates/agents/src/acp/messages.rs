@@ -3,7 +3,10 @@
 //! Source: the Agent Client Protocol, version 1, and the talk of Gemini CLI 0.61.0. An update that is not read here passes
 //! silently.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
+use watchbill_core::ids::stable_hash;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::own::event::{OwnTokens, OwnWhat, PromptPlace};
 
@@ -13,6 +16,9 @@ use crate::fold::failure::failure;
 use crate::fold::json::{list, number, owned, target, text, texts};
 use crate::fold::requests::RequestContext;
 use crate::fold::rpc::{Message, id_text};
+
+/// The most calls of tools in a turn that are told.
+const MAX_CALLS: usize = 10_000;
 
 impl State {
     /// Folds one message of the agent.
@@ -109,7 +115,7 @@ impl State {
             Some("failed") => true,
             _ => return,
         };
-        if !self.ended.insert(id.clone()) {
+        if !is_first(&mut self.ended, &id) {
             return;
         }
         let parts = list(update, "content").filter_map(|part| part.get("content"));
@@ -122,7 +128,7 @@ impl State {
     /// Tells of a call of a tool once.
     fn tell(&mut self, tool_call: &Value, events: &mut Vec<OwnWhat>) {
         let Some(id) = owned(tool_call, "toolCallId") else { return };
-        if !self.told.insert(id.clone()) {
+        if !is_first(&mut self.told, &id) {
             return;
         }
         let tool = text(tool_call, "kind").unwrap_or("tool").to_owned();
@@ -220,6 +226,11 @@ impl State {
             Some(Call::Other) | None => {}
         }
     }
+}
+
+/// Whether a call is a new one. Beyond the limit none is.
+fn is_first(calls: &mut BTreeSet<u64>, id: &str) -> bool {
+    calls.len() < MAX_CALLS && calls.insert(stable_hash(id.as_bytes()))
 }
 
 fn target_of(title: &str) -> String {

@@ -51,9 +51,9 @@ pub(super) struct State {
     pub(super) blocks: Blocks,
     /// The growing block: its number in the turn, and whether it is thinking.
     pub(super) block: (u64, Option<bool>),
-    /// Tool calls that were reported, and those that ended.
-    pub(super) told: BTreeSet<String>,
-    pub(super) ended: BTreeSet<String>,
+    /// Tool calls of the turn that were reported, and those that ended, by the hashes of their ids.
+    pub(super) told: BTreeSet<u64>,
+    pub(super) ended: BTreeSet<u64>,
     pub(super) calls: Calls<Call>,
 }
 

@@ -3,7 +3,7 @@
 use watchbill_protocol::own::event::OwnWhat;
 
 /// The most bytes of all growing blocks. A block that grows on keeps its deltas, and gets no whole text.
-const MAX_BYTES: usize = 2 << 20;
+const MAX_BYTES: usize = 256 << 10;
 
 /// The most blocks that grow at once.
 const MAX_GROWING: usize = 64;

@@ -6,11 +6,38 @@ use watchbill_core::requests::visible::visible_line;
 /// The longest line that stands for a tool's input, in characters.
 const TARGET: usize = 200;
 
+/// The most values of a line. An object counts as 20, because it takes as much memory.
+const MAX_VALUES: usize = 40_000;
+
+/// Whether a line of JSON has so many values that they would take far more memory than the line.
+fn is_heavy(line: &[u8]) -> bool {
+    let (mut weight, mut in_string, mut escaped) = (0, false, false);
+    // Fewer bytes cannot have as many.
+    if line.len() < MAX_VALUES / 20 {
+        return false;
+    }
+    for byte in line {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' => weight += 20,
+            b'[' | b',' => weight += 1,
+            _ => {}
+        }
+    }
+    weight > MAX_VALUES
+}
+
 /// A line as an object.
 ///
 /// # Errors
 /// With a text for the user when the line is no JSON object.
 pub(crate) fn object(line: &str, writer: &str) -> Result<Value, String> {
+    if is_heavy(line.as_bytes()) {
+        return Err(format!("{writer} wrote a line of more than {MAX_VALUES} values. It changed nothing."));
+    }
     let why = match serde_json::from_str::<Value>(line) {
         Ok(value) if value.is_object() => return Ok(value),
         Ok(_) => "is no JSON object".to_owned(),

@@ -4,8 +4,9 @@ use serde_json::Value;
 use watchbill_protocol::own::event::OwnWhat;
 
 use super::failure::failure;
-use super::json::object;
-use crate::driver::LogLine;
+use super::json::{object, text};
+use super::requests::TOO_LARGE;
+use crate::driver::{LogLine, SHORTENED};
 
 /// A record, read.
 pub(crate) enum Line<'a> {
@@ -21,14 +22,24 @@ pub(crate) enum Line<'a> {
 
 /// Reads a record. `agent` is the agent's name.
 pub(crate) fn read<'a>(line: LogLine<'a>, agent: &str) -> Line<'a> {
-    let (text, writer) = match line {
+    let (words, writer) = match line {
         LogLine::Out("") | LogLine::In("") | LogLine::Err(_) => return Line::Silent,
-        LogLine::Out(text) => (text, agent),
-        LogLine::In(text) => (text, "Watchbill"),
+        LogLine::Out(words) => (words, agent),
+        LogLine::In(words) => (words, "Watchbill"),
     };
-    match object(text, writer) {
+    match object(words, writer) {
         Err(why) => Line::Broken(failure("protocol", why)),
-        Ok(value) if matches!(line, LogLine::Out(_)) => Line::Out(text, value),
-        Ok(value) => Line::In(text, value),
+        // Half a request is never shown: it would be allowed as a whole.
+        Ok(value) if value.get(SHORTENED).is_some() && asks(&value) => {
+            Line::Broken(failure("protocol", TOO_LARGE))
+        }
+        Ok(value) if matches!(line, LogLine::Out(_)) => Line::Out(words, value),
+        Ok(value) => Line::In(words, value),
     }
+}
+
+/// Whether the agent waits for an answer to the line.
+fn asks(value: &Value) -> bool {
+    text(value, "type") == Some("control_request")
+        || (value.get("id").is_some() && value.get("method").is_some())
 }

@@ -14,6 +14,7 @@ use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::request::RequestDecision;
 
 use crate::driver::Refusal;
+use crate::fold::failure::failure;
 
 /// The facts of a session that a request of its agent needs.
 pub(crate) struct RequestContext<'a> {
@@ -51,7 +52,13 @@ impl RequestContext<'_> {
 const MAX_OPEN: usize = 32;
 
 /// The most bytes of inputs that are kept of open requests, and of those that wait to be told.
-const MAX_BYTES: usize = 2 << 20;
+const MAX_BYTES: usize = 256 << 10;
+
+/// Said of a request that cannot be shown whole.
+pub(crate) const TOO_LARGE: &str = "the agent asks for more at once than is kept: it waits for an answer that cannot be given; interrupt the turn";
+
+/// A longer id is told by its hash.
+const MAX_ID_BYTES: usize = 256;
 
 /// The most ids that are kept to know those that are used again. Of more, each gets another id.
 const MAX_USED: usize = 10_000;
@@ -98,13 +105,14 @@ impl<W> Requests<W> {
         let mut events = self.closed(&id, "withdrawn");
         self.count += 1;
         let is_new = self.used.len() < MAX_USED && self.used.insert(stable_hash(id.as_bytes()));
-        if !is_new || id.contains(AGAIN) {
-            request.id = RequestId::new(&format!("{id}{AGAIN}{}", self.count));
+        if !is_new || id.contains(AGAIN) || id.len() > MAX_ID_BYTES {
+            let short = if id.len() > MAX_ID_BYTES { "long" } else { &id };
+            request.id = RequestId::new(&format!("{short}{AGAIN}{}", self.count));
         }
-        let size: usize = self.all().map(|waiting| waiting.request.input.len()).sum();
-        if !self.open.is_empty() && size + request.input.len() > MAX_BYTES {
-            let text = "the agent asks for more at once than is kept: it waits for an answer that cannot be given; interrupt the turn";
-            events.push(OwnWhat::Error { text: text.to_owned(), cause: "protocol".to_owned(), record: None });
+        let waiting: usize = self.all().map(|waiting| size(&waiting.id, &waiting.request)).sum();
+        let fits = self.open.is_empty() || waiting + size(&id, &request) <= MAX_BYTES;
+        if !fits {
+            events.push(failure("protocol", TOO_LARGE));
             return events;
         }
         self.next.push_back(Waiting { id, request, way });
@@ -162,6 +170,12 @@ impl<W> Requests<W> {
     pub(crate) fn ways(&self) -> impl Iterator<Item = &W> {
         self.all().map(|waiting| &waiting.way)
     }
+}
+
+/// The bytes of a request that its agent decides.
+fn size(id: &str, request: &Request) -> usize {
+    let fields = [&request.tool, &request.input, &request.shown, &request.summary, &request.suggestions];
+    2 * id.len() + fields.iter().map(|field| field.len()).sum::<usize>()
 }
 
 /// A request as readers get it.

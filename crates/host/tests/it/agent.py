@@ -5,6 +5,7 @@ it does.
 """
 
 import datetime
+import hashlib
 import json
 import os
 import signal
@@ -42,6 +43,11 @@ def listen():
             if line["type"] == "user":
                 words = "".join(block.get("text", "") for block in line["message"]["content"])
                 note("received", line["uuid"] + " " + words[:40])
+                for block in line["message"]["content"]:
+                    if block["type"] == "image":
+                        note("pictures", hashlib.sha256(block["source"]["data"].encode()).hexdigest())
+                        # The real client repeats each prompt, its pictures too.
+                        say(type="user", isReplay=True, uuid=line["uuid"], message=line["message"])
                 if words.startswith("keep"):
                     # The real client writes the transcript before it says that the turn begins.
                     note("transcripts", SESSION)
@@ -71,6 +77,33 @@ def until(is_so):
     """Waits until something is so, the turn is interrupted, or the input ends."""
     with CHANGED:
         CHANGED.wait_for(lambda: is_so() or STATE["interrupted"] or STATE["over"])
+
+
+def raw(kind, number, text):
+    """A line of a client that has gone wrong, or of a large answer. `text` is what is long in it."""
+    name = f"{number}{text}"
+    if kind == "words":
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    elif kind == "lists":
+        say(type="assistant", values=[[]] * (len(text) // 4))
+    elif kind == "objects":
+        say(type="assistant", values=[{"": 0}] * (len(text) // 9))
+    elif kind == "sessions":
+        say(type="system", subtype="init", session_id=name, model=name, permissionMode=name)
+    elif kind == "calls":
+        say(type="assistant", message={"id": "m", "content": [{"type": "tool_use", "id": name, "name": name, "input": {}}]})
+    elif kind == "subagents":
+        say(type="user", agent_id=name, subagent_type=name, message={})
+    elif kind == "blocks":
+        say(type="stream_event", event={"type": "content_block_delta", "index": number, "delta": {"type": "text_delta", "text": text}})
+    elif kind == "requests":
+        say(type="control_request", request_id=name, request={"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": name}})
+    elif kind == "picture":
+        say(type="assistant", message={"id": "m", "content": [{"type": "tool_use", "id": "call", "name": "Read", "input": {}}]})
+        source = {"type": "base64", "media_type": "image/png", "data": text}
+        content = [{"type": "image", "source": source}, {"type": "text", "text": "seen"}]
+        say(type="user", message={"content": [{"type": "tool_result", "content": content, "tool_use_id": "call"}]})
 
 
 def cut(uuid, message, words):
@@ -150,6 +183,10 @@ def turn(uuid, words):
     elif word == "huge":
         for _ in range(int(words.split(" ")[1])):
             say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "x" * int(words.split(" ")[2])}]})
+    elif word == "raw":
+        _, kind, count, size = words.split(" ")
+        for number in range(int(count)):
+            raw(kind, number, "x" * int(size))
     elif word == "errors":
         sys.stderr.write("x" * int(words.split(" ")[1]) + "\n")
         sys.stderr.flush()

@@ -324,10 +324,17 @@ fn a_broken_line_and_a_long_one_end_nothing() {
     let mut told = session.attach();
     session.prompt("broken", PromptWhen::Queue);
     told.until_event("the error", |what| matches!(what, OwnWhat::Error { cause, .. } if cause == "protocol"));
-    let long = session.prompt("long 3000000", PromptWhen::Queue);
-    told.until_at(&long, PromptPlace::Done);
-    let whole = |what: &OwnWhat| matches!(what, OwnWhat::Block { text, .. } if text.len() == 3_000_000);
-    assert!(told.events.iter().any(|event| whole(&event.what)));
+    for (length, is_whole) in [(250_000, true), (3_000_000, false)] {
+        let long = session.prompt(&format!("long {length}"), PromptWhen::Queue);
+        told.until_at(&long, PromptPlace::Done);
+        let mut texts = told.events.iter().filter_map(|event| match &event.what {
+            OwnWhat::Block { text, .. } if text.starts_with("xxx") => Some(text),
+            _ => None,
+        });
+        let last = texts.next_back().unwrap();
+        assert_eq!(last.len() == length, is_whole);
+        assert_eq!(last.ends_with("[Watchbill left out the rest of this text]"), !is_whole);
+    }
 }
 
 #[test]

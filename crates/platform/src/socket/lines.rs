@@ -9,7 +9,7 @@ use interprocess::local_socket::prelude::*;
 use serde::Serialize;
 
 /// A line up to this length, in bytes, is read beside others.
-const SHORT: u64 = 64 << 10;
+const SHORT: u64 = 4 << 10;
 
 /// The reading half of a connection.
 pub struct Reader {
@@ -133,6 +133,14 @@ impl Writer {
         serde_json::to_writer(&mut stream, line)?;
         stream.write_all(b"\n")?;
         stream.flush()
+    }
+
+    /// Sets the longest wait for the other end to read.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn wait_at_most(&self, at_most: Option<Duration>) -> io::Result<()> {
+        self.stream.set_send_timeout(at_most)
     }
 
     /// Says whether the other end is still there, without waiting. Only Unix tells.

@@ -90,6 +90,6 @@ pub enum PromptWhen {
 pub struct OwnImage {
     /// `image/png` and the like.
     pub media: String,
-    /// Base64.
+    /// Base64. For a host: the name of a file in the session's folder that holds it, behind an `@`.
     pub data: String,
 }

@@ -10,10 +10,13 @@ use super::spec::{OwnSize, OwnSpec};
 /// The version of the talk with a host. A reader refuses a host of another version by name, and never guesses.
 pub const HOST_VERSION: u32 = 1;
 
-/// The longest line between a host and its readers, its line feed included, in bytes. Pictures in prompts are long.
-pub const MAX_HOST_LINE_BYTES: u64 = 8 << 20;
+/// The longest line of a reader, its line feed included, in bytes.
+pub const MAX_HOST_LINE_BYTES: u64 = 256 << 10;
 
-/// The longest id of a call, in bytes.
+/// The longest pictures of one prompt together, in bytes of base64. They lie in files of the session's folder.
+pub const MAX_PICTURE_BYTES: usize = 8 << 20;
+
+/// The longest id of a call, and of a prompt, in bytes.
 pub const MAX_CALL_ID_BYTES: usize = 256;
 
 /// The first line of a host to each reader.

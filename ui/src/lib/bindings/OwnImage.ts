@@ -9,6 +9,6 @@ export type OwnImage = {
  */
 media: string, 
 /**
- * Base64.
+ * Base64. For a host: the name of a file in the session's folder that holds it, behind an `@`.
  */
 data: string, };

@@ -14,6 +14,9 @@ use crate::fold::failure::failure;
 use crate::fold::json::{list, number, owned, target, text, texts};
 use crate::fold::requests::RequestContext;
 
+/// The most subagents whose types are known.
+const MAX_SUBAGENTS: usize = 256;
+
 impl State {
     /// Folds one line that the agent wrote.
     pub(super) fn fold_message(
@@ -176,7 +179,10 @@ impl State {
     }
 
     fn user(&mut self, value: &Value, events: &mut Vec<OwnWhat>) {
-        if let (Some(id), Some(kind)) = (text(value, "agent_id"), owned(value, "subagent_type")) {
+        if let (Some(id), Some(kind)) = (text(value, "agent_id"), owned(value, "subagent_type"))
+            && self.subagents.len() < MAX_SUBAGENTS
+            && id.len() + kind.len() <= 256
+        {
             self.subagents.insert(id.to_owned(), kind);
         }
         // A client without `command_lifecycle` says only so that it began a prompt.

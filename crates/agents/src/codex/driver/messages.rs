@@ -18,6 +18,9 @@ use crate::fold::rpc::{Message, id_text};
 /// The most items of a turn that are known at once.
 const MAX_ITEMS: usize = 256;
 
+/// The most bytes of them. A request about an item beyond cannot be shown.
+const MAX_ITEM_BYTES: usize = 128 << 10;
+
 impl State {
     /// Folds one message of the agent.
     pub(super) fn fold_message(
@@ -55,7 +58,11 @@ impl State {
                 if let Some(id) = owned(item, "id").filter(|_| self.items.len() < MAX_ITEMS) {
                     // A request about a change of files does not say what changes. Other items are only known.
                     let kept = if item.get("changes").is_some() { item.clone() } else { Value::Null };
-                    self.items.insert(id, kept);
+                    let size = |id: &str, kept: &Value| id.len() + kept.to_string().len();
+                    let known: usize = self.items.iter().map(|(id, kept)| size(id, kept)).sum();
+                    if known + size(&id, &kept) <= MAX_ITEM_BYTES {
+                        self.items.insert(id, kept);
+                    }
                 }
             }
             "item/completed" => {

@@ -119,10 +119,10 @@ fn send_commands(
             Err(HostError::Refused(why)) => Some(why),
             _ => None,
         };
-        if let Some(why) = &refusal {
-            show_refusal(&why.message);
-        }
+        let shown = refusal.as_ref().map(|why| why.message.clone());
+        // Noted before it is seen: the user may detach at once.
         *lock(refused) = refusal;
+        shown.iter().for_each(|why| show_refusal(why));
     }
 }
 
