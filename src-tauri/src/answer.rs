@@ -4,7 +4,7 @@ use tauri::{AppHandle, Manager, async_runtime};
 use watchbill_protocol::request::AnswerCall;
 use watchbill_protocol::shell::ShellMessage;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::window;
 use crate::window_messages::WindowMessages;
 
@@ -14,7 +14,7 @@ pub fn send(app: &AppHandle, call: AnswerCall) {
     let app = app.clone();
     async_runtime::spawn(async move {
         let session = call.session.clone();
-        if let Err(error) = app.state::<Desk>().answer(call).await {
+        if let Err(error) = app.state::<AppState>().answer(call).await {
             refuse(&app, session, error.to_string());
         }
     });

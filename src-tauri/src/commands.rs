@@ -12,8 +12,8 @@ use watchbill_protocol::api::{ApiReply, ApiRequest, ApiSubscription};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::shell::ShellMessage;
 
+use crate::app_state::AppState;
 use crate::autostart::Switch;
-use crate::desk::Desk;
 use crate::engine::off_thread;
 use crate::settings::SettingsLine;
 use crate::shortcut::GlobalKey;
@@ -23,11 +23,11 @@ use crate::{alerts, engine, own, window};
 /// Answers a request of a page.
 #[tauri::command]
 pub async fn ask(app: AppHandle, page: WebviewWindow, request: ApiRequest) -> Result<ApiReply, ApiError> {
-    let desk = app.state::<Desk>();
-    may(&face(&desk, &page), request.right())?;
+    let app_state = app.state::<AppState>();
+    may(&face(&app_state, &page), request.right())?;
     Ok(match request {
         ApiRequest::OpenFolder { session } => {
-            let row = desk.router(&app);
+            let row = app_state.router(&app);
             off_thread(move || show_folder(row.row(&session)?.cwd.as_deref())).await?;
             ApiReply::OpenFolder(())
         }
@@ -36,7 +36,7 @@ pub async fn ask(app: AppHandle, page: WebviewWindow, request: ApiRequest) -> Re
             ApiReply::OpenLink(())
         }
         ApiRequest::StartDemo => {
-            desk.show_demo(off_thread(start_demo).await?);
+            app_state.show_demo(off_thread(start_demo).await?);
             ApiReply::StartDemo(())
         }
         ApiRequest::SetCompact { on } => {
@@ -60,16 +60,16 @@ pub async fn ask(app: AppHandle, page: WebviewWindow, request: ApiRequest) -> Re
             })?)
         }
         ApiRequest::Shortcut => ApiReply::Shortcut(app.state::<GlobalKey>().shown()),
-        ApiRequest::ServiceState => ApiReply::ServiceState(desk.http().state()),
+        ApiRequest::ServiceState => ApiReply::ServiceState(app_state.http().state()),
         request => {
-            let (router, face) = (desk.router(&app), face(&desk, &page));
+            let (router, face) = (app_state.router(&app), face(&app_state, &page));
             let wanted = match &request {
-                ApiRequest::Search { .. } => desk.begin_search(),
+                ApiRequest::Search { .. } => app_state.begin_search(),
                 _ => Arc::new(|| true),
             };
             let mut reply = off_thread(move || Ok(router.answer(&face, request, wanted)?)).await?;
             if let ApiReply::Doctor(doctor) = &mut reply {
-                doctor.desktop = Some(alerts::health(desk.has_tray()).await);
+                doctor.desktop = Some(alerts::health(app_state.has_tray()).await);
             }
             reply
         }
@@ -84,12 +84,12 @@ pub async fn subscribe(
     to: ApiSubscription,
     channel: JavaScriptChannelId,
 ) -> Result<Option<u32>, ApiError> {
-    let desk = app.state::<Desk>();
-    may(&face(&desk, &page), to.right())?;
+    let app_state = app.state::<AppState>();
+    may(&face(&app_state, &page), to.right())?;
     let webview = page.as_ref().clone();
     match to {
         ApiSubscription::Roster { all } => {
-            desk.show_roster(channel.channel_on(webview), all).map_err(|error| {
+            app_state.show_roster(channel.channel_on(webview), all).map_err(|error| {
                 let message = format!("Watchbill cannot watch the sessions: {error}");
                 ApiError::new(ErrorCode::Internal, message)
             })?;
@@ -102,7 +102,7 @@ pub async fn subscribe(
             app.state::<WindowMessages>().connect(channel.channel_on(webview), first);
         }
         ApiSubscription::Own { session, from } => {
-            let folder = desk.router(&app).own_folder(&session)?;
+            let folder = app_state.router(&app).own_folder(&session)?;
             return own::attach(&app, folder, from, channel.channel_on(webview)).map(Some);
         }
     }
@@ -120,14 +120,14 @@ pub fn unsubscribe(attachments: State<'_, own::Attachments>, number: u32) {
 /// Runs on the main thread, so calls keep their order. Otherwise an earlier call could count last, and silence the
 /// alerts of a session that the user does not read.
 #[tauri::command]
-pub fn looking_at(desk: State<'_, Desk>, session: Option<String>) {
-    desk.window_shows(session);
+pub fn looking_at(app_state: State<'_, AppState>, session: Option<String>) {
+    app_state.window_shows(session);
 }
 
 /// Who asks through this page.
-fn face(desk: &Desk, page: &WebviewWindow) -> Face<'static> {
+fn face(app_state: &AppState, page: &WebviewWindow) -> Face<'static> {
     if page.label() == window::LABEL {
-        Face::Window { refusal: desk.refusal().map(str::to_owned) }
+        Face::Window { refusal: app_state.refusal().map(str::to_owned) }
     } else {
         Face::SettingsWindow
     }

@@ -7,17 +7,17 @@
 
 mod alerts;
 mod answer;
+mod app_state;
 mod autostart;
 mod bridge;
 #[cfg(target_os = "linux")]
 mod bus;
 mod commands;
-mod desk;
 mod engine;
+mod focused_session;
 #[cfg(target_os = "linux")]
 mod instance;
 mod link;
-mod looking;
 mod options;
 mod own;
 mod roster_copy;
@@ -34,7 +34,7 @@ mod webkit;
 mod window;
 mod window_messages;
 
-use desk::Desk;
+use app_state::AppState;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -117,8 +117,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
         ])
         .build(context)?;
     let engine = if options.demo { engine::demo()? } else { engine::open(settings)? };
-    let desk = Desk::new(engine, options.demo, refusal);
-    app.manage(desk);
+    let app_state = AppState::new(engine, options.demo, refusal);
+    app.manage(app_state);
     app.manage(WindowMessages::default());
     app.manage(own::Attachments::default());
     app.manage(GlobalKey::new(options.shortcut.clone()));
@@ -180,23 +180,23 @@ fn correct_autostart(app: &AppHandle) {
 }
 
 fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
-    let desk = app.state::<Desk>();
+    let app_state = app.state::<AppState>();
     if let RunEvent::WindowEvent { label, event: WindowEvent::Destroyed, .. } = event {
         app.state::<settings::SettingsLine>().window_closed(label);
     }
     match event {
         RunEvent::Ready => {
-            surfaces::say_refusal(app, &desk);
-            surfaces::keep_tray(app, &desk);
-            surfaces::keep_alerts(app, &desk);
-            surfaces::open_on_request(app, &desk);
+            surfaces::say_refusal(app, &app_state);
+            surfaces::keep_tray(app, &app_state);
+            surfaces::keep_alerts(app, &app_state);
+            surfaces::open_on_request(app, &app_state);
             correct_autostart(app);
-            desk.serve_http();
+            app_state.serve_http();
             #[cfg(target_os = "linux")]
             app.state::<DesktopColours>().follow(app, window::recolour);
             let settings = app.state::<Arc<Configuration>>().settings();
             window::apply(app, &settings.window);
-            desk.colour_tray(settings.window.tray);
+            app_state.colour_tray(settings.window.tray);
             if app.state::<GlobalKey>().wanted(&settings.window).is_some() {
                 shortcut::take_key(app);
             }
@@ -214,28 +214,28 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
             }
         }
         RunEvent::WindowEvent { label, event, .. } if label == window::LABEL => {
-            on_window_event(app, &desk, event)
+            on_window_event(app, &app_state, event)
         }
         // The last window closed. Quit carries a code, so it does not match here.
-        RunEvent::ExitRequested { api, code: None, .. } if !desk.is_unreachable() => api.prevent_exit(),
+        RunEvent::ExitRequested { api, code: None, .. } if !app_state.is_unreachable() => api.prevent_exit(),
         RunEvent::Exit => {
             // Comes before the store is closed, which may take a moment. A start during that time must open a window.
             #[cfg(target_os = "linux")]
             app.state::<instance::First>().close();
-            desk.quit();
+            app_state.quit();
         }
         _ => {}
     }
 }
 
-fn on_window_event(app: &AppHandle, desk: &Desk, event: &WindowEvent) {
+fn on_window_event(app: &AppHandle, app_state: &AppState, event: &WindowEvent) {
     match event {
         WindowEvent::Focused(true) => {
-            desk.window_focused(true);
-            desk.look_again();
+            app_state.window_focused(true);
+            app_state.look_again();
         }
         WindowEvent::Focused(false) => {
-            desk.window_focused(false);
+            app_state.window_focused(false);
             window::note_place(app);
             window::keep_place(app);
         }
@@ -243,7 +243,7 @@ fn on_window_event(app: &AppHandle, desk: &Desk, event: &WindowEvent) {
             window::note_place(app);
         }
         WindowEvent::Destroyed => {
-            desk.window_closed();
+            app_state.window_closed();
             app.state::<WindowMessages>().disconnect();
             window::keep_place(app);
         }

@@ -9,7 +9,7 @@ use watchbill_settings::Configuration;
 use watchbill_settings::configuration::SettingsChange;
 use watchbill_settings::follow::{self, FileFollower};
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::shortcut::{GlobalKey, take_key};
 use crate::window;
 
@@ -63,14 +63,14 @@ pub fn follow(app: &AppHandle, configuration: &Arc<Configuration>) -> FileFollow
 
 /// Passes the change to every part of the shell that depends on a setting.
 fn take(app: &AppHandle, changed: &SettingsChange) {
-    if let Some(desk) = app.try_state::<Desk>()
-        && let Err(error) = desk.apply(&changed.settings)
+    if let Some(app_state) = app.try_state::<AppState>()
+        && let Err(error) = app_state.apply(&changed.settings)
     {
         tracing::error!(%error, "the new settings could not be applied; they take effect after a restart");
     }
     if changed.settings.window != changed.before.window {
         window::apply(app, &changed.settings.window);
-        app.state::<Desk>().colour_tray(changed.settings.window.tray);
+        app.state::<AppState>().colour_tray(changed.settings.window.tray);
     }
     if app.state::<GlobalKey>().changes(&changed.before.window, &changed.settings.window) {
         take_key(app);

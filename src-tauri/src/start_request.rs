@@ -11,7 +11,7 @@ use crate::window_messages::WindowMessages;
 /// Carries out a second start of the program.
 pub fn second_start(app: &AppHandle, options: Options) {
     let app_ = app.clone();
-    // A second start may come before the desk exists. The main thread runs this when its loop runs, and then
+    // A second start may come before the app_state exists. The main thread runs this when its loop runs, and then
     // everything exists.
     let sent = app.run_on_main_thread(move || match options.wish() {
         Ok(None) if options.hidden => {}

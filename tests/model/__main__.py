@@ -225,7 +225,7 @@ def nothing_invented(options, model):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--memory", required=True, help="the program watchbill-memory")
+    parser.add_argument("--memory", required=True, help="the program watchbill-model-client")
     parser.add_argument("--watchbill", required=True, help="the program watchbill")
     options = parser.parse_args()
     print("-- cold start", flush=True)

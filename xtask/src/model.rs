@@ -27,11 +27,11 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
     let build = Call::new(tree.root(), "cargo").without_own_settings();
     build
         .args(["build", "--workspace", "--exclude", "xtask", "--locked"])
-        .args(["--bin", "watchbill", "--bin", "watchbill-memory"])
+        .args(["--bin", "watchbill", "--bin", "watchbill-model-client"])
         .run()?;
     Call::new(tree.root(), tree.target(FOLDER).join("bin/python"))
         .args(["-B", "tests/model"])
-        .args(["--memory".into(), tree.program("debug", "watchbill-memory")])
+        .args(["--memory".into(), tree.program("debug", "watchbill-model-client")])
         .args(["--watchbill".into(), tree.program("debug", "watchbill")])
         .run()?;
     Ok(Outcome::Done)

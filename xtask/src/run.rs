@@ -35,7 +35,11 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Result<ExitCode> {
             "The first build takes some minutes (five on two cores); `--debug` halves that, for a slower program."
         );
     }
-    build(tree, options.debug, &["watchbill-desktop", "watchbill", "watchbill-host", "watchbill-memory"])?;
+    build(
+        tree,
+        options.debug,
+        &["watchbill-desktop", "watchbill", "watchbill-host", "watchbill-model-client"],
+    )?;
     let window = Call::new(tree.root(), tree.program(profile, "watchbill-desktop")).args(&options.arguments);
     Ok(exit_code(window.status()?))
 }
@@ -43,7 +47,7 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Result<ExitCode> {
 fn in_terminal(tree: &Tree, options: &RunOptions) -> Result<ExitCode> {
     // The command line links no web view, so it needs only a compiler, and cargo has already proved that there is
     // one.
-    build(tree, options.debug, &["watchbill", "watchbill-host", "watchbill-memory"])?;
+    build(tree, options.debug, &["watchbill", "watchbill-host", "watchbill-model-client"])?;
     let profile = if options.debug { "debug" } else { "release" };
     let (arguments, dropped) = for_command_line(&options.arguments);
     if !dropped.is_empty() {

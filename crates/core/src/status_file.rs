@@ -201,7 +201,7 @@ impl Status {
     }
 
     /// The word as the file spells it.
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Working => "working",
             Self::WaitingForApproval => "waiting_for_approval",

@@ -200,12 +200,9 @@ pub fn send(folder: &Folder, id: &str, command: &OwnCommand) -> Result<(), HostE
         Err(HostError::Broken(error)) => error,
         other => return other,
     };
-    match HostClient::connect(folder) {
-        Ok(mut again) => again.command(id, command),
-        // The host has ended, perhaps after it took the command: the next one carries it out.
-        Err(HostError::NotRunning) => Err(broken.into()),
-        Err(error) => Err(error),
-    }
+    let again = HostClient::connect(folder).and_then(|mut again| again.command(id, command));
+    // The host may have ended after it took the command. The next one does not know the id, and refuses what is done already.
+    again.map_err(|_| broken.into())
 }
 
 /// Follows a session from the record `from` on until `sink` gives `false` or its host has ended. Without a host, this is what its

@@ -188,7 +188,7 @@ impl OwnFold {
             }
             OwnWhat::Compaction { done: false, .. } => self.work(at, Beside::Compacts),
             OwnWhat::Compaction { done: true, .. } => self.goes_on(),
-            OwnWhat::Error { text, cause } if cause == NO_REACTION => self.does_not_react(text),
+            OwnWhat::Error { text, cause, .. } if cause == NO_REACTION => self.does_not_react(text),
             OwnWhat::Error { text, .. } => self.failed = Some(text.as_str().into()),
             OwnWhat::Context { used, size } => self.context = Some((*used, *size)),
             OwnWhat::TurnEnd { reason, tokens, .. } => self.end_turn(at, reason, *tokens),

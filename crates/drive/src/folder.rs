@@ -1,5 +1,6 @@
 //! The folder of one own session: `<data>/own/<id>`, with the specification, the log, the lock and the socket.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,9 @@ use watchbill_protocol::own::spec::OwnSpec;
 
 /// The folder of all own sessions, in the data folder.
 const ALL: &str = "own";
+
+/// The ending of a folder that is being removed. No id has a dot.
+const GOING: &str = "going";
 
 /// The folder of one own session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,9 +51,7 @@ impl Folder {
     /// # Errors
     /// When the id is none.
     pub fn of(data_dir: &Path, session: &str) -> Result<Self, FolderError> {
-        let fits = (1..=64).contains(&session.len())
-            && session.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if !fits {
+        if !is_id(session) {
             return Err(FolderError::Id(session.to_owned()));
         }
         Ok(Self(Self::parent(data_dir).join(session)))
@@ -67,8 +69,17 @@ impl Folder {
 
     /// All sessions of a data folder, in no order.
     pub fn all(data_dir: &Path) -> Vec<Self> {
+        let is_session = |folder: &Self| is_id(&folder.name()) && folder.spec_file().is_file();
+        Self::each(data_dir).filter(is_session).collect()
+    }
+
+    fn each(data_dir: &Path) -> impl Iterator<Item = Self> {
         let entries = fs::read_dir(Self::parent(data_dir)).into_iter().flatten().flatten();
-        entries.map(|entry| Self(entry.path())).filter(|folder| folder.spec_file().is_file()).collect()
+        entries.map(|entry| Self(entry.path()))
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        self.0.file_name().unwrap_or_default().to_string_lossy()
     }
 
     /// Its path.
@@ -97,7 +108,7 @@ impl Folder {
     }
 
     /// What an ended session's log adds up to.
-    pub(crate) fn summary(&self) -> PathBuf {
+    pub fn summary(&self) -> PathBuf {
         self.0.join("summary")
     }
 
@@ -156,12 +167,34 @@ impl Folder {
         files.map(|file| file.path()).filter(|path| path.extension() == own.extension()).collect()
     }
 
-    /// Removes everything of the session. Its host has ended.
+    /// Removes everything of the session. Its host has ended. The folder first gets a name that no session has. If this process is
+    /// killed, [`Folder::finish_removals`] finds what is left by that name.
     ///
     /// # Errors
     /// When a file cannot be removed.
     pub fn remove(&self) -> io::Result<()> {
-        let transcript = self.transcript();
+        let going = Self(self.0.with_extension(GOING));
+        // An earlier removal of the same session.
+        going.remove_rest()?;
+        match fs::rename(&self.0, &going.0) {
+            // Another program may remove it at the same time.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => going.remove_rest(),
+        }
+    }
+
+    /// Finishes removals whose programs were killed.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub fn finish_removals(data_dir: &Path) -> io::Result<()> {
+        let is_going = |folder: &Self| folder.0.extension().is_some_and(|extension| extension == GOING);
+        Self::each(data_dir).filter(is_going).try_for_each(|folder| folder.remove_rest())
+    }
+
+    /// Removes the transcript and then this folder, by whose name the rest of a removal is found.
+    fn remove_rest(&self) -> io::Result<()> {
+        let transcript = Self(self.0.with_extension("")).transcript();
         for folder in transcript.parent().into_iter().chain([self.path()]) {
             let mut tries = 1..4;
             loop {
@@ -247,6 +280,12 @@ impl Folder {
     }
 }
 
+/// Whether a session may have this id.
+fn is_id(session: &str) -> bool {
+    (1..=64).contains(&session.len())
+        && session.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
 /// Writes a file that only its owner can read, whole or not at all. After a power cut it may be empty.
 pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_file_name(unique("part"));
@@ -292,6 +331,45 @@ mod tests {
                 folder.remove().unwrap();
             });
             assert!(!folder.path().exists());
+        }
+    }
+
+    #[test]
+    fn a_removal_that_was_killed_anywhere_is_finished_by_the_next_look() {
+        let files = ["spec.json", "log", "unwanted", "summary"];
+        let made = |data: &Path| {
+            let folder = Folder::of(data, "a").unwrap();
+            let transcript = folder.transcript();
+            fs::create_dir_all(folder.path()).unwrap();
+            fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+            files.iter().for_each(|file| fs::write(folder.path().join(file), "secret").unwrap());
+            fs::write(transcript, "secret").unwrap();
+            folder
+        };
+        // Each folder is named as going before a file leaves it. Then the transcript goes, and the files in any order.
+        for (transcript, left) in (0..1 << files.len()).map(|set| (set == 0, set)).chain([(true, 15)]) {
+            let data = tempfile::tempdir().unwrap();
+            let folder = made(data.path());
+            let going = data.path().join("own/a.going");
+            fs::rename(folder.path(), &going).unwrap();
+            if transcript {
+                fs::remove_dir_all(folder.transcript().parent().unwrap()).unwrap();
+            }
+            for (n, file) in files.iter().enumerate().filter(|(n, _)| left & (1 << n) == 0) {
+                fs::remove_file(going.join(file)).unwrap_or_else(|error| panic!("{n}: {error}"));
+            }
+            assert_eq!(Folder::all(data.path()), [], "it is no session any more");
+            Folder::finish_removals(data.path()).unwrap();
+            assert!(!going.exists() && !folder.transcript().parent().unwrap().exists(), "{left:b}");
+            // The same session begins again, and goes again, over the rest of the first removal.
+            fs::create_dir_all(&going).unwrap();
+            fs::write(going.join("log"), "secret").unwrap();
+            made(data.path()).remove().unwrap();
+            assert_eq!(
+                fs::read_dir(data.path().join("own")).unwrap().count(),
+                1,
+                "the folder of transcripts"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions of our own: the host that keeps a session, and its client.
+//! Sessions of our own: their folders and logs, and the client of their hosts.
 //!
 //! A *driver* ([`watchbill_agents::driver`]) is a pure fold over the lines of one agent, in both directions. A *host* is the process that runs the agent,
 //! appends each line to its log before it folds it, and serves readers. Replaying the log through the driver gives the same
@@ -13,9 +13,7 @@ pub mod client;
 pub mod context;
 pub mod fold;
 pub mod folder;
-#[cfg(target_os = "linux")]
-pub mod host;
-mod host_process;
+pub mod host_process;
 pub mod log;
 pub mod replay;
 pub mod sessions;

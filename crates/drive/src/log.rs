@@ -17,7 +17,8 @@ pub const MAX_CONTENT_BYTES: usize = 64 << 20;
 const COPIED: usize = 64 << 10;
 
 /// Where the content of a record comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum_macros::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Direction {
     /// A line of the agent's standard output.
     Out,
@@ -32,20 +33,10 @@ pub enum Direction {
 }
 
 impl Direction {
-    const ALL: [(Self, &'static str); 5] = [
-        (Self::Out, "out"),
-        (Self::In, "in"),
-        (Self::Err, "err"),
-        (Self::Command, "command"),
-        (Self::Event, "event"),
-    ];
-
-    fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(direction, _)| *direction == self).map_or("", |(_, word)| word)
-    }
+    const ALL: [Self; 5] = [Self::Out, Self::In, Self::Err, Self::Command, Self::Event];
 
     fn of(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == word).map(|(direction, _)| *direction)
+        Self::ALL.into_iter().find(|direction| <&str>::from(direction) == word)
     }
 }
 
@@ -109,7 +100,7 @@ impl LogWriter {
     /// # Errors
     /// When it cannot be written. The log is then as it was.
     pub fn append(&mut self, at: Timestamp, direction: Direction, bytes: &[u8]) -> io::Result<u64> {
-        let head = format!("{} {} {} {}\n", self.next, at.as_millis(), direction.word(), bytes.len());
+        let head = format!("{} {} {} {}\n", self.next, at.as_millis(), <&str>::from(direction), bytes.len());
         let mut write = |parts: &[&[u8]]| parts.iter().try_for_each(|part| self.file.write_all(part));
         // One call of the system for most records, and no copy of a large one.
         let written = match bytes.len() {
@@ -212,7 +203,7 @@ mod tests {
         let mut log = LogWriter::open(path).unwrap();
         let mut records = Vec::new();
         for (number, bytes) in contents.iter().enumerate() {
-            let direction = Direction::ALL[number % 5].0;
+            let direction = Direction::ALL[number % 5];
             let at = Timestamp::from_millis(1_764_000_000_000 + number as i64);
             let n = log.append(at, direction, bytes).unwrap();
             records.push(Record { n, at, direction, bytes: bytes.clone() });

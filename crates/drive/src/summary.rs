@@ -93,8 +93,33 @@ impl OwnSummary {
         Ok(summary)
     }
 
+    /// The conversations that the log holds, in order: the ids of each, first the one that its transcript has.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn conversations(folder: &Folder, spec: &OwnSpec) -> io::Result<Vec<Vec<String>>> {
+        let goes_on = spec.resume.iter().filter(|resume| !resume.fork).map(|resume| resume.session.clone());
+        let mut all = vec![goes_on.chain([spec.session.clone()]).collect::<Vec<_>>()];
+        replay::each(folder, spec, &mut |_, _, events| {
+            for event in events {
+                match event {
+                    // A `/clear` begins another one.
+                    OwnWhat::Moved { session } if !all.iter().flatten().any(|known| *known == session) => {
+                        all.push(vec![session]);
+                    }
+                    OwnWhat::Init { session, .. } if !all.iter().flatten().any(|known| *known == session) => {
+                        all.last_mut().into_iter().for_each(|last| last.push(session.clone()));
+                    }
+                    _ => {}
+                }
+            }
+            true
+        })?;
+        Ok(all)
+    }
+
     /// Keeps the summary of a log that has this length.
-    pub(crate) fn keep(&self, folder: &Folder, log_bytes: u64) -> io::Result<()> {
+    pub fn keep(&self, folder: &Folder, log_bytes: u64) -> io::Result<()> {
         replace_private(&folder.summary(), &to_bytes(&Kept { log_bytes, summary: self }))
     }
 }

@@ -246,7 +246,7 @@ fn record(event: &OwnWhat) -> Option<Value> {
         OwnWhat::Prompt { text, place: PromptPlace::Sent, .. } if !text.is_empty() => {
             Some(message("user", text.as_str().into()))
         }
-        OwnWhat::Block { block, text, thinking: false } if !text.is_empty() => Some(said(block, text)),
+        OwnWhat::Block { block, text, thinking: false, .. } if !text.is_empty() => Some(said(block, text)),
         OwnWhat::ToolUse { id, tool, input, .. } => Some(message(
             "assistant",
             json!([{ "type": "tool_use", "id": id, "name": tool, "input": input }]),

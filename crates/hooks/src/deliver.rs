@@ -14,20 +14,20 @@ use crate::receiver_socket::{JOURNALED, connect, sockets};
 pub struct Delivery {
     /// The journal holds the event, so the sender need not keep it.
     pub kept: bool,
-    /// The number of ears that got the whole event in time.
+    /// The number of receivers that got the whole event in time.
     pub received: usize,
 }
 
-/// The connection to one ear.
+/// The connection to one receiver.
 struct ReceiverConnection {
     stream: UnixStream,
     written: usize,
     over: bool,
 }
 
-/// Sends `frame` to every ear and waits for their answers, at most for `budget`.
+/// Sends `frame` to every receiver and waits for their answers, at most for `budget`.
 ///
-/// Without an ear this takes as long as reading a folder. An ear that hangs uses up the budget; the other ears still
+/// Without a receiver this takes as long as reading a folder. A receiver that hangs uses up the budget; the other receivers still
 /// get the event.
 pub fn deliver(places: &HookPaths, frame: &[u8], budget: Duration) -> Delivery {
     let until = Instant::now() + budget;

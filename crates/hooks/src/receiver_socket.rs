@@ -19,7 +19,7 @@ pub(crate) const JOURNALED: u8 = b'J';
 /// The answer of other receivers: the event has come, but its sender must see that it is stored.
 pub(crate) const NOT_JOURNALED: u8 = b'H';
 
-/// An open ear. It closes when it is dropped.
+/// An open receiver. It closes when it is dropped.
 #[derive(Debug)]
 pub struct ReceiverSocket {
     /// The socket that senders connect to.
@@ -30,7 +30,7 @@ pub struct ReceiverSocket {
 }
 
 impl ReceiverSocket {
-    /// Opens an ear for this process, and removes the ears of dead processes.
+    /// Opens a receiver for this process, and removes the receivers of dead processes.
     ///
     /// # Errors
     /// When the folder or the socket cannot be made.
@@ -56,7 +56,7 @@ impl ReceiverSocket {
             listener.set_nonblocking(true)?;
             return Ok(Self { listener, socket, lock, _claim: claim });
         }
-        Err(io::Error::other("this process has a thousand ears already"))
+        Err(io::Error::other("this process has a thousand receivers already"))
     }
 }
 
@@ -79,7 +79,7 @@ fn claim_new(lock: &Path) -> io::Result<Option<File>> {
     Ok((file.try_lock().is_ok() && lock.exists()).then_some(file))
 }
 
-/// Removes the ears whose lock is free.
+/// Removes the receivers whose lock is free.
 fn remove_dead(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let lock = entry.path();
@@ -94,7 +94,7 @@ fn remove_dead(folder: &Path) {
     }
 }
 
-/// Counts the ears of living and of dead owners.
+/// Counts the receivers of living and of dead owners.
 pub(crate) fn count_receivers(places: &HookPaths) -> (usize, usize) {
     let (mut living, mut dead) = (0, 0);
     for entry in fs::read_dir(places.sockets_dir()).into_iter().flatten().flatten() {
@@ -120,7 +120,7 @@ pub(crate) fn sockets(places: &HookPaths) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Connects without waiting. An ear whose queue is full counts as busy.
+/// Connects without waiting. A receiver whose queue is full counts as busy.
 ///
 /// # Errors
 /// When no receiver listens there, or its queue is full.

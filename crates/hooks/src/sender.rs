@@ -25,7 +25,7 @@ use crate::{ancestors, marker, spool};
 use watchbill_platform::clock;
 use watchbill_platform::files::{check_size_limit, open_ordinary, private_dir, read_ordinary};
 
-/// The time that all ears together have to answer.
+/// The time that all receivers together have to answer.
 pub const ANSWER_BUDGET: Duration = Duration::from_millis(25);
 
 /// The time that the agent has to write its payload, counted from the sender's start. This wait delays only the
@@ -65,22 +65,22 @@ impl HookArguments {
     /// Reads the words after `hook`. It skips unknown words: another version may have written the command line, and
     /// the agent must not get an error for that.
     pub fn parse(words: impl IntoIterator<Item = OsString>) -> Self {
-        let mut errand = Self::default();
+        let mut arguments = Self::default();
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
             match word.to_str() {
-                Some("--markers") => errand.markers = true,
-                Some("--data-dir") => errand.data_dir = words.next().map(PathBuf::from),
-                Some(REST_OPTION) => errand.rest = words.next().map(PathBuf::from),
+                Some("--markers") => arguments.markers = true,
+                Some("--data-dir") => arguments.data_dir = words.next().map(PathBuf::from),
+                Some(REST_OPTION) => arguments.rest = words.next().map(PathBuf::from),
                 Some(joined) => {
                     if let Some(dir) = joined.strip_prefix("--data-dir=") {
-                        errand.data_dir = Some(dir.into());
+                        arguments.data_dir = Some(dir.into());
                     }
                 }
                 None => {}
             }
         }
-        errand
+        arguments
     }
 }
 
@@ -100,25 +100,25 @@ pub enum Sent {
 }
 
 /// Sends the event on standard input. It never fails and never panics, so that the agent notices nothing.
-pub fn run(errand: &HookArguments) -> Option<Sent> {
+pub fn run(arguments: &HookArguments) -> Option<Sent> {
     let begun = Instant::now();
     std::panic::set_hook(Box::new(|_| {}));
     // Ends this process if a call for a file hangs. The pipe and the sockets have time limits of their own.
-    let watchdog = if errand.rest.is_some() { TIMEOUT + WATCHDOG } else { WATCHDOG };
+    let watchdog = if arguments.rest.is_some() { TIMEOUT + WATCHDOG } else { WATCHDOG };
     let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
         std::thread::sleep(watchdog);
         std::process::exit(0);
     });
-    std::panic::catch_unwind(|| send(errand, begun)).ok().flatten()
+    std::panic::catch_unwind(|| send(arguments, begun)).ok().flatten()
 }
 
-fn send(errand: &HookArguments, begun: Instant) -> Option<Sent> {
+fn send(arguments: &HookArguments, begun: Instant) -> Option<Sent> {
     let env = |name: &str| std::env::var_os(name);
-    let data_dir = errand.data_dir.clone().or_else(|| default_data_dir(&env))?;
+    let data_dir = arguments.data_dir.clone().or_else(|| default_data_dir(&env))?;
     let places = HookPaths::new(&data_dir);
     let input = stdin::open().ok()?;
-    if let Some(part) = &errand.rest {
-        return read_rest_and_send(errand, &places, &input, part);
+    if let Some(part) = &arguments.rest {
+        return read_rest_and_send(arguments, &places, &input, part);
     }
     // Taken before the payload is read: the sender of another event may start during that wait.
     let (order, at) = (clock::since_boot(), clock::wall());
@@ -141,9 +141,9 @@ fn send(errand: &HookArguments, begun: Instant) -> Option<Sent> {
         over_http: false,
     };
     if extent == Extent::Unfinished {
-        return hand_to_second_process(errand, &places, &data_dir, &envelope, &payload);
+        return hand_to_second_process(arguments, &places, &data_dir, &envelope, &payload);
     }
-    Some(finish(errand, &places, &envelope, &payload))
+    Some(finish(arguments, &places, &envelope, &payload))
 }
 
 /// The ids of prompts and calls that came over HTTP begin so. No rule takes what they say for the user's own word.
@@ -160,10 +160,10 @@ pub fn post(data_dir: &Path, payload: &[u8]) -> Sent {
 }
 
 /// Sends an event whose payload is complete.
-fn finish(errand: &HookArguments, places: &HookPaths, envelope: &Envelope, payload: &[u8]) -> Sent {
+fn finish(arguments: &HookArguments, places: &HookPaths, envelope: &Envelope, payload: &[u8]) -> Sent {
     let frame = envelope.encode(&without_private(payload));
     let sent = if is_kept(places, &frame) { Sent::Kept } else { spool_or_count(places, envelope, &frame) };
-    if errand.markers {
+    if arguments.markers {
         // The project's folder may be read-only. The event reports the compaction as well.
         let _ = marker::write(payload, envelope.at);
     }
@@ -210,7 +210,7 @@ fn spool_or_count(places: &HookPaths, envelope: &Envelope, frame: &[u8]) -> Sent
 ///
 /// The spool keeps the part that has come, so that a killed process loses only the rest.
 fn hand_to_second_process(
-    errand: &HookArguments,
+    arguments: &HookArguments,
     places: &HookPaths,
     data_dir: &Path,
     envelope: &Envelope,
@@ -219,10 +219,10 @@ fn hand_to_second_process(
     let frame = envelope.encode(&without_private(payload));
     let part = places.spools().find_map(|folder| spool::write_part(&folder, envelope, &frame).ok());
     // No spool takes the part: the sender sends it as it is, or counts the event as dropped.
-    let Some(part) = part else { return Some(finish(errand, places, envelope, payload)) };
+    let Some(part) = part else { return Some(finish(arguments, places, envelope, payload)) };
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.arg("hook").arg("--data-dir").arg(data_dir).arg(REST_OPTION).arg(&part);
-    if errand.markers {
+    if arguments.markers {
         command.arg("--markers");
     }
     command.stdin(Stdio::inherit()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -236,14 +236,14 @@ fn hand_to_second_process(
         Ok(_) => Some(Sent::LeftToSecondProcess),
         Err(_) => {
             let _ = std::fs::remove_file(&part);
-            Some(finish(errand, places, envelope, payload))
+            Some(finish(arguments, places, envelope, payload))
         }
     }
 }
 
 /// Reads the rest of an event and sends it.
 fn read_rest_and_send(
-    errand: &HookArguments,
+    arguments: &HookArguments,
     places: &HookPaths,
     input: &std::fs::File,
     part: &Path,
@@ -258,7 +258,7 @@ fn read_rest_and_send(
     }
     let sent = match payload.is_empty() {
         true => Sent::Nothing,
-        false => finish(errand, places, &envelope, &payload),
+        false => finish(arguments, places, &envelope, &payload),
     };
     let _ = std::fs::remove_file(part);
     Some(sent)

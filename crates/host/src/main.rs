@@ -1,10 +1,10 @@
-//! The process that keeps one own session. `watchbill_drive::host` is all of it.
+//! The process that keeps one own session. The library beside it is all of it.
 
 #![forbid(unsafe_code)]
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
-    watchbill_drive::host::main(std::env::args_os().skip(1))
+    watchbill_host::main(std::env::args_os().skip(1))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use watchbill_core::attention::{self, AttentionEvent, Counts, Need, Silence};
+use watchbill_core::attention::{self, AttentionEvent, Counts, Need};
 
 /// One message of the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ impl From<AttentionEvent> for Alert {
             }
             AttentionEvent::Raised { episode, silence } => Self::Raised {
                 episode: Episode::from(&episode),
-                silence: silence.map(|silence| word(silence).to_owned()),
+                silence: silence.map(|silence| silence.as_str().to_owned()),
             },
             AttentionEvent::Cleared { session, need, since, at: _ } => Self::Cleared {
                 session_id: session.to_string(),
@@ -95,15 +95,5 @@ impl From<&attention::Episode> for Episode {
             wants: episode.wants.to_string(),
             title: episode.title.as_deref().filter(|title| !title.is_empty()).map(str::to_owned),
         }
-    }
-}
-
-const fn word(silence: Silence) -> &'static str {
-    match silence {
-        Silence::Kind => "kind",
-        Silence::Muted => "muted",
-        Silence::MutedForNow => "muted_for_now",
-        Silence::QuietHours => "quiet_hours",
-        Silence::InFront => "in_front",
     }
 }

@@ -1,4 +1,4 @@
-//! A model: the lines between Watchbill and its program `watchbill-memory`, one job in and one result out; and trials of a model.
+//! A model: the lines between Watchbill and its program `watchbill-model-client`, one job in and one result out; and trials of a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -207,8 +207,8 @@ pub struct AnswerRecord {
     pub surface: String,
     /// When it was given.
     pub at: String,
-    /// `sent`, `taken`, `effect`, `no_effect` or `lost`; `expired` for a request that ended with its session, unanswered;
-    /// `refused` for the attempt of a program that may not answer.
+    /// `sent`, `unsent`, `taken`, `effect`, `no_effect`, or `lost`: unknown whether it arrived. `expired` for a request that ended with
+    /// its session, unanswered. `refused` for the attempt of a program that may not answer.
     pub outcome: String,
     /// When that was known.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -256,25 +256,38 @@ mod tests {
         let mut sql = empty();
         migrate_by(&VERSIONS[..11], &mut sql, 0).unwrap();
         sql.execute_batch("INSERT INTO sessions (id, session_id) VALUES (1, 's')").unwrap();
-        let text =
-            "INSERT INTO texts (file, byte, part, session, role, cut, text) VALUES (?1, 0, 0, 1, ?2, 0, ?3)";
-        let cases =
-            [("prompt", 65_536, 0), ("answer", 65_533, 0), ("prompt", 3_000, 9), ("tool_result", 70_000, 9)];
-        for (file, (role, length, _)) in (1..).zip(cases) {
-            let row =
-                "INSERT INTO files (id, path, session, size, cursor) VALUES (?1, 'path' || ?1, 1, 9, 9)";
+        // The texts of a file: where the record begins, the part, the role, the length. Each file has 300,000 bytes.
+        type Texts = &'static [(u32, u32, &'static str, usize)];
+        let cases: [(Texts, bool); 8] = [
+            (&[(0, 0, "prompt", 65_536), (100_000, 0, "tool_result", 4_000)], true),
+            (&[(0, 0, "tool_result", 4_000), (200_000, 0, "answer", 65_533)], true),
+            // After the cut, reminders and private text were left out.
+            (&[(0, 0, "prompt", 700), (100_000, 0, "tool_result", 4_000)], true),
+            // Two parts of one record, which were cut together.
+            (&[(0, 0, "command", 40), (0, 1, "command", 50_000), (90_000, 0, "thinking", 1)], true),
+            (&[(0, 0, "thinking", 1), (290_000, 0, "answer", 4_000)], false),
+            (&[(0, 0, "prompt", 3_000), (5_000, 0, "tool_result", 4_000)], false),
+            (&[(0, 0, "tool_result", 70_000), (240_000, 0, "answer", 50_000)], false),
+            (&[], false),
+        ];
+        for (file, (texts, _)) in (1..).zip(cases) {
+            let row = "INSERT INTO files (id, path, session, size, cursor) VALUES (?1, 'path' || ?1, 1, 300000, 300000)";
             sql.execute(row, [file]).unwrap();
-            sql.execute(text, (file, role, "x".repeat(length))).unwrap();
+            for (byte, part, role, length) in texts {
+                let text = "INSERT INTO texts (file, byte, part, session, role, cut, text) VALUES (?1, ?2, ?3, 1, ?4, 0, ?5)";
+                sql.execute(text, (file, byte, part, role, "x".repeat(*length))).unwrap();
+            }
         }
         migrate(&mut sql, 11).unwrap();
         assert_eq!((version(&sql).unwrap(), first_difference(&sql).unwrap()), (NEWEST, None));
-        for (file, (.., cursor)) in (1..).zip(cases) {
+        for (file, (texts, again)) in (1..).zip(cases) {
             let found: (i64, i64) = sql
                 .query_row("SELECT size, cursor FROM files WHERE id = ?1", [file], |row| {
                     Ok((row.get(0)?, row.get(1)?))
                 })
                 .unwrap();
-            assert_eq!(found, (cursor, cursor), "file {file}");
+            let kept = if again { 0 } else { 300_000 };
+            assert_eq!(found, (kept, kept), "{texts:?}");
         }
     }
 

@@ -23,8 +23,8 @@ use zbus::{Connection, MatchRule, Message, MessageStream};
 use super::actions::{Button, NotificationEvent};
 use super::board::Card;
 use super::notice::Notice;
+use crate::app_state::AppState;
 use crate::bus::{BUS, OWNER_CHANGED, owner_changes};
-use crate::desk::Desk;
 use cards::{Cards, NotificationCall, NotificationContent};
 pub use health::health;
 use left_behind::LeftBehind;
@@ -78,7 +78,7 @@ impl Screen {
         bus.add_match_rule(owner_changes(NAME)?).await?;
         bus.add_match_rule(lock::changes()?).await?;
         let locked = Lock::look(&connection).await;
-        let data_dir = app.state::<Desk>().data_dir();
+        let data_dir = app.state::<AppState>().data_dir();
         let (left_behind, ids) = LeftBehind::find(data_dir.as_deref(), &connection).await;
         let screen = Self {
             messages,

@@ -35,7 +35,7 @@ use watchbill_protocol::focus::FocusOutcome;
 use watchbill_protocol::request::{AnswerCall, RequestDecision};
 use watchbill_protocol::shell::ShellMessage;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::short_request::{STANDS, whole};
 use crate::window_messages::WindowMessages;
 use crate::{answer, window};
@@ -200,7 +200,7 @@ impl Showing {
     /// Without an engine no message would say when a notification is over, so all are closed.
     async fn engine_ended(&mut self, screen: &mut Screen, engine: Handle) {
         let app = self.app.clone();
-        async_runtime::spawn(async move { app.state::<Desk>().engine_ended(engine).await });
+        async_runtime::spawn(async move { app.state::<AppState>().engine_ended(engine).await });
         let acts = self.board.clear();
         self.act(screen, acts).await;
         screen.count(0).await;
@@ -231,9 +231,9 @@ impl Showing {
 
     async fn is_seen(&mut self, episode: &Episode, until: tokio::time::Instant) -> bool {
         let session = episode.session_id.clone();
-        let desk = self.app.state::<Desk>();
+        let app_state = self.app.state::<AppState>();
         let asked =
-            async { desk.ask(move |engine| engine.is_terminal_in_front(&session)).await.ok().flatten() };
+            async { app_state.ask(move |engine| engine.is_terminal_in_front(&session)).await.ok().flatten() };
         self.terminals.is_seen(asked, until).await
     }
 
@@ -261,7 +261,7 @@ impl Showing {
         notice: Notice,
         request: Option<(Whole, RequestNames)>,
     ) {
-        let sound = self.app.state::<Desk>().alerts_sound();
+        let sound = self.app.state::<AppState>().alerts_sound();
         let (whole, names) = request.unzip();
         let shown = match whole {
             Some((tool, text)) => notice.clone().with_request(&tool, &text),
@@ -290,12 +290,12 @@ impl Showing {
     /// The text of the session's request, and its names, if the notification can show all of it. On a locked screen any passer-by
     /// could press the button.
     async fn whole_request(&self, screen: &Screen, notice: &Notice) -> Option<(Whole, RequestNames)> {
-        let desk = self.app.state::<Desk>();
-        if !notice.single || !notice.urgent || screen.is_locked() || desk.refusal().is_some() {
+        let app_state = self.app.state::<AppState>();
+        if !notice.single || !notice.urgent || screen.is_locked() || app_state.refusal().is_some() {
             return None;
         }
         let session = notice.session_id.clone();
-        let request = desk.ask(move |engine| engine.request(&session)).await.ok().flatten()?;
+        let request = app_state.ask(move |engine| engine.request(&session)).await.ok().flatten()?;
         let text = whole(&request)?;
         Some(((request.tool, text), (request.id, request.digest)))
     }
@@ -343,7 +343,7 @@ impl Showing {
 fn focus(app: AppHandle, session: String) {
     async_runtime::spawn(async move {
         let asked = session.clone();
-        let answer = app.state::<Desk>().ask(move |engine| engine.focus_terminal(&asked)).await;
+        let answer = app.state::<AppState>().ask(move |engine| engine.focus_terminal(&asked)).await;
         if !matches!(answer, Ok(answer) if answer.outcome != FocusOutcome::NotPossible) {
             window::open_on(&app, session);
         }
@@ -354,7 +354,7 @@ fn snooze(app: AppHandle, session: String) {
     async_runtime::spawn(async move {
         let until = Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()) + SNOOZE_SPAN;
         let word = SessionCommand::Snooze { session: SessionId::new(&session), until: Some(until) };
-        if let Err(error) = app.state::<Desk>().ask(move |engine| engine.carry_out_command(word)).await {
+        if let Err(error) = app.state::<AppState>().ask(move |engine| engine.carry_out_command(word)).await {
             tracing::warn!(%error, "a session could not be snoozed");
             app.state::<WindowMessages>().tell(ShellMessage::Says { text: error.to_string() });
         }

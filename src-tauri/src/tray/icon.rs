@@ -13,7 +13,7 @@ use watchbill_settings::TrayColours;
 
 use super::badge;
 use super::face::{Face, Look};
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::window;
 use crate::window_messages::WindowMessages;
 
@@ -111,10 +111,10 @@ fn chosen(app: &AppHandle, id: &str) {
 fn mute(app: &AppHandle, span: Option<Millis>) {
     let app = app.clone();
     async_runtime::spawn(async move {
-        let desk = app.state::<Desk>();
+        let app_state = app.state::<AppState>();
         let muted = match span {
-            Some(span) => desk.mute_for(span).await,
-            None => desk.ask(|engine| engine.mute(None)).await,
+            Some(span) => app_state.mute_for(span).await,
+            None => app_state.ask(|engine| engine.mute(None)).await,
         };
         if let Err(error) = muted {
             tracing::warn!(%error, "muting or unmuting alerts reported an error");

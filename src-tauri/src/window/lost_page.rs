@@ -11,7 +11,7 @@ use gtk::prelude::ObjectExt;
 use tauri::{Manager, WebviewWindow};
 use webkit2gtk::{WebProcessTerminationReason, WebViewExt};
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::window_messages::WindowMessages;
 
 /// A page that ends within this time after the last end is loaded after a pause, and without its session. If that
@@ -36,7 +36,7 @@ pub fn bring_back(window: &WebviewWindow, shows_roster: bool) -> tauri::Result<(
             let soon = is_soon(last.replace(Some(now)), now);
             tracing::error!(?reason, window = %label, "the window's page has ended; it is loaded again");
             if shows_roster {
-                app.state::<Desk>().page_lost(!soon);
+                app.state::<AppState>().page_lost(!soon);
                 // Messages from now on wait for the new page.
                 app.state::<WindowMessages>().disconnect();
             }

@@ -20,7 +20,7 @@ use tauri::{
 use watchbill_protocol::shell::ShellMessage;
 use watchbill_settings::{self as settings, Configuration, WindowSettings};
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::window_messages::WindowMessages;
 use place::{Place, Screen};
 use saved_place::{Form, SavedPlace};
@@ -89,8 +89,8 @@ pub fn apply(app: &AppHandle, wanted: &WindowSettings) {
 
 /// Shows the window with a session selected: an id, or another text that the engine accepts for one.
 pub fn open_on(app: &AppHandle, session: String) {
-    if let Some(desk) = app.try_state::<Desk>() {
-        desk.select(session);
+    if let Some(app_state) = app.try_state::<AppState>() {
+        app_state.select(session);
     }
     open(app);
 }

@@ -19,7 +19,7 @@ use crate::tree::Tree;
 const CLI: &str = "@tauri-apps/cli@2.12.3";
 
 /// The programs beside the main one.
-const PROGRAMS: [&str; 3] = ["watchbill", "watchbill-host", "watchbill-memory"];
+const PROGRAMS: [&str; 3] = ["watchbill", "watchbill-host", "watchbill-model-client"];
 
 /// Makes every package of this platform and returns their paths.
 pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>> {

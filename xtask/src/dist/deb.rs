@@ -14,11 +14,11 @@ const PROGRAMS: [&str; 4] = [
     "usr/bin/watchbill",
     "usr/bin/watchbill-desktop",
     "usr/libexec/watchbill/watchbill-host",
-    "usr/libexec/watchbill/watchbill-memory",
+    "usr/libexec/watchbill/watchbill-model-client",
 ];
 
 /// The user does not start these: one keeps an own session, one asks a model, and the others start them.
-const INNER: [&str; 2] = ["watchbill-host", "watchbill-memory"];
+const INNER: [&str; 2] = ["watchbill-host", "watchbill-model-client"];
 
 /// Unpacks the bundler's package, and gives every file and folder its mode and its time. Returns the folder.
 pub fn lay_out(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {

@@ -82,7 +82,7 @@ fn programs(tree: &Tree, debug: bool) -> Result<()> {
         return call.args(["--workspace", "--bins"]).run();
     }
     call.args(["--release", "--package", "watchbill", "--package", "watchbill-host"])
-        .args(["--package", "watchbill-memory", "--package", "watchbill-desktop"])
+        .args(["--package", "watchbill-model-client", "--package", "watchbill-desktop"])
         .args(["--features", "watchbill-desktop/packaged"])
         .env(remap_paths::VARIABLE, remap_paths::flags(tree)?)
         .run()

@@ -45,7 +45,7 @@ fn crates(tree: &Tree) -> Result<Vec<(String, std::path::PathBuf)>> {
         "--package",
         "watchbill-host",
         "--package",
-        "watchbill-memory",
+        "watchbill-model-client",
         "--edges",
         "normal",
         "--prefix",

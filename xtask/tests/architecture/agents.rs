@@ -7,7 +7,10 @@ const NAME_WITH_REASON: [(&str, &str); 11] = [
     ("crates/core/src/ids.rs", "the closed set: rows and the store hold it"),
     ("crates/protocol/src/own/spec.rs", "the closed set as the window and scripts write it"),
     ("crates/cli/src/args/own.rs", "the words of `--agent`"),
-    ("crates/memory/src/agent.rs", "the words of a start in print mode: it is the model, not a session"),
+    (
+        "crates/model-client/src/agent.rs",
+        "the words of a start in print mode: it is the model, not a session",
+    ),
     ("crates/hooks/src/install/rivals.rs", "names of other memory programs"),
     ("crates/core/src/history/private.rs", "tags of other memory programs"),
     ("crates/service/src/recall_api.rs", "a field of another program's interface"),

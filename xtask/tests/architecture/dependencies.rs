@@ -15,19 +15,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-hooks", &["watchbill-core", "watchbill-agents", "watchbill-platform"]),
     ("watchbill-store", &["watchbill-core", "watchbill-platform"]),
     ("watchbill-terminal", &["watchbill-core", "watchbill-agents", "watchbill-platform"]),
+    ("watchbill-drive", &["watchbill-core", "watchbill-agents", "watchbill-platform", "watchbill-protocol"]),
+    ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
     (
-        "watchbill-drive",
+        "watchbill-host",
         &[
             "watchbill-core",
             "watchbill-agents",
+            "watchbill-drive",
             "watchbill-platform",
             "watchbill-protocol",
-            "watchbill-hooks",
         ],
     ),
-    ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
-    ("watchbill-host", &["watchbill-drive", "watchbill-protocol"]),
-    ("watchbill-memory", &["watchbill-protocol"]),
+    ("watchbill-model-client", &["watchbill-protocol"]),
     (
         "watchbill-service",
         &[
@@ -119,8 +119,8 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
     ("rusqlite*", &["watchbill-store"], "one crate knows the database"),
     ("x11rb*", &["watchbill-terminal"], "one crate searches windows of other programs"),
     ("axum", &["watchbill-service"], "one crate listens for HTTP"),
-    ("ureq", &["watchbill-memory"], "one program has an HTTP client"),
-    ("rustls*", &["watchbill-memory"], "one program has an HTTP client"),
+    ("ureq", &["watchbill-model-client"], "one program has an HTTP client"),
+    ("rustls*", &["watchbill-model-client"], "one program has an HTTP client"),
     ("hyper*", &["watchbill-service", "watchbill-testkit"], "one crate listens for HTTP"),
     ("ts-rs", &["watchbill-protocol"], "only what leaves the process has types for the window"),
     ("clap*", &["watchbill", "watchbill-shell"], "only programs have a command line"),
@@ -165,7 +165,7 @@ const NOT_IN_PROGRAMS: &[&str] = &[
     "tungstenite*",
 ];
 /// The program that may hold a client: it starts only when the user has named a model, and speaks to that alone.
-const CLIENT: &str = "watchbill-memory";
+const CLIENT: &str = "watchbill-model-client";
 /// The crates of its client. It may contain no other one.
 const OF_CLIENT: &[&str] = &["ureq", "rustls", "rustls-pki-types", "rustls-webpki"];
 /// Crates that listen. A feature whose name begins with `client` would let them connect as well.

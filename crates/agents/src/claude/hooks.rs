@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use watchbill_core::history::without_quotes;
 use watchbill_core::hook::event::{
-    Background, EndReason, HookEvent, HookToolCall, NotificationKind, StartSource, Trigger,
+    Background, EndReason, HookEvent, HookToolCall, NotificationKind, StartSource,
 };
 use watchbill_core::hook::{HookError, HookPayload, HookTexts, PAYLOAD_LIMIT};
 use watchbill_core::ids::{SessionId, stable_hash};
@@ -89,7 +88,6 @@ struct Fields<'a> {
     input: Raw<'a>,
     id: Raw<'a>,
     interrupt: Raw<'a>,
-    calls: Raw<'a>,
     background: Raw<'a>,
 }
 
@@ -118,7 +116,6 @@ impl<'a> Fields<'a> {
                 "tool_input" => fields.input = value,
                 "tool_use_id" => fields.id = value,
                 "is_interrupt" => fields.interrupt = value,
-                "tool_calls" => fields.calls = value,
                 "background_tasks" => fields.background = value,
                 _ => {}
             }
@@ -143,10 +140,8 @@ impl<'a> Fields<'a> {
             "SessionEnd" => HookEvent::SessionEnd { reason: end_reason(word) },
             "UserPromptSubmit" => {
                 let text = self.prompt.head(LOOK_AT).unwrap_or_default();
-                let task_notification = text.trim_start().starts_with(TASK_NOTIFICATION);
                 HookEvent::UserPromptSubmit {
-                    prompt: Arc::from(first_line(&without_quotes(&text))),
-                    task_notification,
+                    task_notification: text.trim_start().starts_with(TASK_NOTIFICATION),
                 }
             }
             "PreToolUse" => HookEvent::PreToolUse(self.call()),
@@ -156,7 +151,7 @@ impl<'a> Fields<'a> {
             }
             "PermissionRequest" => HookEvent::PermissionRequest(self.call()),
             "PermissionDenied" => HookEvent::PermissionDenied(self.call()),
-            "PostToolBatch" => HookEvent::PostToolBatch { ids: self.batch() },
+            "PostToolBatch" => HookEvent::PostToolBatch,
             "Notification" => HookEvent::Notification { kind: notification_kind(word) },
             "Stop" => {
                 HookEvent::Stop { last_message: line(self.last_message), background: self.background() }
@@ -166,8 +161,8 @@ impl<'a> Fields<'a> {
             }
             "SubagentStart" => HookEvent::SubagentStart,
             "SubagentStop" => HookEvent::SubagentStop,
-            "PreCompact" => HookEvent::PreCompact { trigger: trigger(word) },
-            "PostCompact" => HookEvent::PostCompact { trigger: trigger(word) },
+            "PreCompact" => HookEvent::PreCompact,
+            "PostCompact" => HookEvent::PostCompact,
             "Elicitation" => HookEvent::Elicitation { message: line(self.message) },
             "ElicitationResult" => HookEvent::ElicitationResult,
             other => HookEvent::Other(Arc::from(other)),
@@ -186,15 +181,6 @@ impl<'a> Fields<'a> {
             id: self.id.whole().filter(|id| !id.is_empty()).map(|id| Arc::from(&*id)),
             input: stable_hash(input.as_bytes()),
         }
-    }
-
-    fn batch(&self) -> Vec<Arc<str>> {
-        let mut ids = Vec::new();
-        self.calls.elements(|cursor| {
-            ids.extend(cursor.value()?.get("tool_use_id").whole().map(|id| Arc::from(&*id)));
-            Some(())
-        });
-        ids
     }
 
     fn background(&self) -> Background {
@@ -244,14 +230,6 @@ fn end_reason(word: &str) -> EndReason {
         "prompt_input_exit" => EndReason::Exit,
         "logout" => EndReason::Logout,
         _ => EndReason::Other,
-    }
-}
-
-fn trigger(word: &str) -> Trigger {
-    match word {
-        "manual" => Trigger::Manual,
-        "auto" => Trigger::Auto,
-        _ => Trigger::Unknown,
     }
 }
 

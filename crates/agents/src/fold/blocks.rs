@@ -41,27 +41,46 @@ impl Blocks {
         if thinking { OwnWhat::Thinking { block, delta } } else { OwnWhat::Text { block, delta } }
     }
 
-    /// A block is whole. `None` for a block without text: its deltas, if there were any, stay.
-    pub(crate) fn whole(&mut self, block: &str, thinking: bool, text: &str) -> Option<OwnWhat> {
+    /// A block is whole, and this record of the transcript has it. `None` for a block without text: its deltas, if there were any, stay.
+    pub(crate) fn whole(
+        &mut self,
+        block: &str,
+        thinking: bool,
+        text: &str,
+        record: Option<&str>,
+    ) -> Option<OwnWhat> {
         self.growing.retain(|growing| growing.block != block);
         (!text.is_empty()).then(|| OwnWhat::Block {
             block: block.to_owned(),
             text: text.to_owned(),
             thinking,
+            record: record.map(str::to_owned),
         })
     }
 
     /// Every growing block ended as it is.
     pub(crate) fn end(&mut self) -> Vec<OwnWhat> {
         let ended = self.growing.drain(..).filter(|growing| !growing.text.is_empty());
-        ended.map(|Growing { block, thinking, text, .. }| OwnWhat::Block { block, text, thinking }).collect()
+        ended
+            .map(|Growing { block, thinking, text, .. }| OwnWhat::Block {
+                block,
+                text,
+                thinking,
+                record: None,
+            })
+            .collect()
     }
 
     /// The agent begins its answer again: every growing block is dropped.
     pub(crate) fn drop_all(&mut self) -> Vec<OwnWhat> {
         let dropped = self.growing.drain(..);
         dropped
-            .map(|Growing { block, thinking, .. }| OwnWhat::Block { block, text: String::new(), thinking })
+            .map(|Growing { block, thinking, .. }| OwnWhat::Block {
+                block,
+                text: String::new(),
+                thinking,
+                record: None,
+            })
             .collect()
     }
 }

@@ -104,7 +104,7 @@ impl<W> Requests<W> {
         let size: usize = self.all().map(|waiting| waiting.request.input.len()).sum();
         if !self.open.is_empty() && size + request.input.len() > MAX_BYTES {
             let text = "the agent asks for more at once than is kept: it waits for an answer that cannot be given; interrupt the turn";
-            events.push(OwnWhat::Error { text: text.to_owned(), cause: "protocol".to_owned() });
+            events.push(OwnWhat::Error { text: text.to_owned(), cause: "protocol".to_owned(), record: None });
             return events;
         }
         self.next.push_back(Waiting { id, request, way });

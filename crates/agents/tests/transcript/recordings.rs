@@ -39,10 +39,10 @@ fn word(record: &Record<'_>) -> String {
     match &record.body {
         Body::Prompt(p) => format!("prompt {:?}", p.origin),
         Body::ToolResults(results) => format!("results {:?}", results[0].denied),
-        Body::Interrupt { for_tool_use } => format!("interrupt {for_tool_use}"),
+        Body::Interrupt => "interrupt".to_owned(),
         Body::LocalCommand { name } => format!("local {}", name.as_deref().unwrap_or("-")),
         Body::Assistant(a) => format!("assistant {:?}", a.stop),
-        Body::ApiError { status, .. } => format!("api error {status:?}"),
+        Body::ApiError { kind, .. } => format!("api error {kind:?}"),
         Body::System(s) => format!("system {}", first(format!("{s:?}"))),
         Body::Attachment(a) => format!("attachment {a:?}"),
         Body::Queue(q) => format!("queue {}", first(format!("{q:?}"))),

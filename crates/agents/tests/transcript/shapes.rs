@@ -25,7 +25,7 @@ pub fn describe(body: &Body<'_>) -> String {
             PromptOrigin::TaskNotification => format!("task {}", p.task_id.as_deref().unwrap_or("?")),
             PromptOrigin::Peer => "peer".to_owned(),
         },
-        Body::Interrupt { for_tool_use } => format!("interrupt tool={for_tool_use}"),
+        Body::Interrupt => "interrupt".to_owned(),
         Body::LocalCommand { name } => format!("local {}", name.as_deref().unwrap_or("-")),
         Body::ToolResults(results) => results
             .iter()
@@ -105,12 +105,12 @@ fn a_prompt_is_separated_from_other_user_records() {
         (r#""Unknown skill: usage""#, r#""permissionMode":"default""#, "human: Unknown skill: usage"),
         (r#""Unknown skill: usage, why?""#, "", "human: Unknown skill: usage, why?"),
         // Interrupts are blocks; the same words as a typed string are a prompt.
-        (&format!(r#"[{{"type":"text","text":"{interrupted}"}}]"#), "", "interrupt tool=false"),
-        (&format!(r#"[{{"type":"text","text":"{for_tool}"}}]"#), "", "interrupt tool=true"),
+        (&format!(r#"[{{"type":"text","text":"{interrupted}"}}]"#), "", "interrupt"),
+        (&format!(r#"[{{"type":"text","text":"{for_tool}"}}]"#), "", "interrupt"),
         (
             &format!(r#"[{{"type":"text","text":"{interrupted}"}}]"#),
             r#""interruptedMessageId":"msg_1""#,
-            "interrupt tool=false",
+            "interrupt",
         ),
         (&format!(r#""{interrupted}""#), TYPED, &format!("human: {interrupted}")),
         (&format!(r#""{interrupted}""#), r#""permissionMode":"plan""#, &format!("human: {interrupted}")),
@@ -328,11 +328,7 @@ fn each_smaller_type_is_read() {
     for (line, want) in [
         (
             r#"{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","apiErrorStatus":429,"message":{"model":"<synthetic>","content":[{"type":"text","text":"You've hit your limit"}],"stop_reason":"stop_sequence"}}"#,
-            Body::ApiError {
-                kind: Some("rate_limit".into()),
-                status: Some(429),
-                text: "You've hit your limit".into(),
-            },
+            Body::ApiError { kind: Some("rate_limit".into()), text: "You've hit your limit".into() },
         ),
         (
             r#"{"type":"system","subtype":"turn_duration","durationMs":31000,"pendingBackgroundAgentCount":2}"#,

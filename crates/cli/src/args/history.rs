@@ -38,10 +38,11 @@ pub struct Search {
 
 /// The options of `forget`.
 #[derive(Debug, Clone, Args)]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["session", "before"]))]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["sessions", "before"]))]
 pub struct Forget {
-    /// Id of a session or work chain, or a unique beginning of one; a chain means all its sessions
-    pub session: Option<String>,
+    /// Ids of sessions or work chains, or unique beginnings of them; a chain means all its sessions
+    #[arg(value_name = "SESSION")]
+    pub sessions: Vec<String>,
     /// Every session without activity since this time: a date, a time (RFC 3339), or a span such as 90d
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub before: Option<watchbill_engine::Timestamp>,

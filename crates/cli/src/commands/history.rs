@@ -276,17 +276,18 @@ pub fn stats(
 pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
     if wanted.again {
-        let session = wanted.session.as_deref().unwrap_or_default();
-        let remembered = forget::unforget(&settings, session, SystemClock.now())?;
-        return emit(&format!(
-            "session {} is stored again from now on; an open window reads it at once, `watchbill index` otherwise\n",
-            crate::terminal_text::one_line(&remembered)
-        ));
+        for session in &wanted.sessions {
+            let remembered = forget::unforget(&settings, session, SystemClock.now())?;
+            emit(&format!(
+                "session {} is stored again from now on; an open window reads it at once, `watchbill index` otherwise\n",
+                crate::terminal_text::one_line(&remembered)
+            ))?;
+        }
+        return Ok(());
     }
-    let what = match (&wanted.session, &wanted.before) {
-        (Some(session), _) => ForgetWhat::Session(session.clone()),
-        (None, Some(before)) => ForgetWhat::Before(*before),
-        (None, None) => bail!("name a session, or say --before when"),
+    let what = match wanted.before {
+        Some(before) => ForgetWhat::Before(before),
+        None => ForgetWhat::Sessions(wanted.sessions.clone()),
     };
     let now = SystemClock.now();
     let would = forget::forget(&settings, &what, true, now, &mut |_| ())?;

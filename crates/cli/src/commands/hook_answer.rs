@@ -24,19 +24,19 @@ pub const ANSWER: &str = "--answer";
 /// Reads a payload from standard input, waits for the answer, prints it. It never fails and never panics out.
 pub fn run(words: impl IntoIterator<Item = OsString>) {
     std::panic::set_hook(Box::new(|_| {}));
-    let errand = HookArguments::parse(words);
+    let arguments = HookArguments::parse(words);
     // After any failure, the dialog in the terminal stays.
-    let _ = std::panic::catch_unwind(|| ask(&errand));
+    let _ = std::panic::catch_unwind(|| ask(&arguments));
 }
 
-fn ask(errand: &HookArguments) -> Option<()> {
+fn ask(arguments: &HookArguments) -> Option<()> {
     let order = clock::since_boot();
     let env = |name: &str| std::env::var_os(name);
     // Such a client waits for its hooks before it refuses the call. An answer from here would be the only one.
     if process::has_no_dialogs(Agent::default(), &env) {
         return None;
     }
-    let data_dir = errand.data_dir.clone().or_else(|| places::default_data_dir(&env))?;
+    let data_dir = arguments.data_dir.clone().or_else(|| places::default_data_dir(&env))?;
     let mut payload = String::new();
     // Half of a line stays for the sender's own fields. A longer payload is cut, so it is not valid JSON, and only the
     // terminal asks.

@@ -74,8 +74,8 @@ fn tell(words: &[OsString]) -> Option<()> {
     }
     let within =
         words.iter().position(|word| word == WITHIN).and_then(|at| words.get(at + 1)?.to_str()?.parse().ok());
-    let errand = HookArguments::parse(words.iter().cloned());
-    let data_dir = errand.data_dir.or_else(|| places::default_data_dir(&env))?;
+    let arguments = HookArguments::parse(words.iter().cloned());
+    let data_dir = arguments.data_dir.or_else(|| places::default_data_dir(&env))?;
     let mut payload = String::new();
     std::io::stdin().lock().take(MAX_PAYLOAD_BYTES).read_to_string(&mut payload).ok()?;
     let mut payload: Payload = serde_json::from_str(&payload).ok()?;

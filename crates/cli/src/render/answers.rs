@@ -44,7 +44,8 @@ fn outcome(word: &str) -> &'static str {
         "no_effect" => "no effect: the session still asks",
         "expired" => "the session has ended",
         "refused" => "nothing was sent",
-        "lost" => "not delivered",
+        "unsent" => "not delivered",
+        "lost" => "unknown whether it arrived",
         _ => "unknown",
     }
 }

@@ -243,9 +243,10 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
         )),
         (None, false) => {}
     }
-    let (ears, waiting) = (plural(count(health.ears), "program"), plural(count(health.waiting), "event"));
+    let (receivers, waiting) =
+        (plural(count(health.ears), "program"), plural(count(health.waiting), "event"));
     let journal = size(health.journal_bytes);
-    out.push_str(&format!("  {ears} receiving, {waiting} waiting, {journal} of events kept\n"));
+    out.push_str(&format!("  {receivers} receiving, {waiting} waiting, {journal} of events kept\n"));
     if health.damaged + health.dropped > 0 {
         let (dropped, damaged) =
             (plural(count(health.dropped), "event"), plural(count(health.damaged), "file"));

@@ -376,7 +376,7 @@ pub fn build_memory_program() {
     static BUILT: std::sync::OnceLock<()> = std::sync::OnceLock::new();
     BUILT.get_or_init(|| {
         let mut cargo = std::process::Command::new(env!("CARGO"));
-        let built = cargo.args(["build", "--quiet", "--package", "watchbill-memory"]).status();
+        let built = cargo.args(["build", "--quiet", "--package", "watchbill-model-client"]).status();
         assert!(built.unwrap().success(), "the program that asks models is not built");
     });
 }

@@ -1,6 +1,7 @@
 //! Sessions of your own that have ended: the summary beside the log gives their rows. A log without a summary is read itself.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -148,4 +149,46 @@ fn what_was_asked_at_the_end_is_listed_as_expired() {
         assert_eq!(outcomes, ["expired"], "{ends}: {listed:#}");
         drop(serve);
     }
+}
+
+/// A host that takes a command and closes the connection. To the next one that sends the command it says that nothing is asked,
+/// because it does not know the command any more.
+fn forgetful_host(place: &Place, own: &str) {
+    let folder = folder(place, own);
+    let hello = serde_json::to_string(HostClient::connect(&folder).unwrap().hello()).unwrap();
+    let host = host_of(place, own);
+    kill_process(Pid::from_raw(host.cast_signed()).unwrap(), Signal::KILL).unwrap();
+    until("the end of the host", || has_ended(host));
+    std::fs::remove_file(folder.socket()).unwrap();
+    let listener = UnixListener::bind(folder.socket()).unwrap();
+    std::thread::spawn(move || {
+        let mut commands = 0;
+        for stream in listener.incoming().map_while(Result::ok) {
+            writeln!(&stream, "{hello}").unwrap();
+            let mut call = String::new();
+            let _ = BufReader::new(&stream).read_line(&mut call);
+            let Ok(call) = serde_json::from_str::<Value>(&call) else { continue };
+            commands += 1;
+            if commands > 1 {
+                let error = json!({ "code": "conflict", "message": "the agent asks this no longer" });
+                writeln!(&stream, "{}", json!({ "id": call["id"], "error": error })).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn an_answer_that_its_host_may_have_is_told_as_unknown() {
+    let place = Place::new();
+    let own = place.starts("ask me");
+    until("it to ask", || place.row()["request"]["answerable"] == "stream");
+    let id = place.row()["request"]["id"].as_str().unwrap().to_owned();
+    forgetful_host(&place, &own);
+    let said = place.say(&["answer", &own, "--request", &id, "--allow"]);
+    assert!(said.code == 1 && said.err.contains("it is unknown whether"), "{} {}", said.err, said.out);
+    assert!(!said.err.contains("nothing was answered"), "{}", said.err);
+    let listed = place.json(&["answers", "--json"]);
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["outcome"]), (1, &json!("lost")), "{listed:#}");
+    let listed = place.say(&["answers"]).out;
+    assert!(listed.contains("unknown whether it arrived"), "{listed}");
 }

@@ -114,10 +114,11 @@ pub struct Episode {
     pub title: Option<Arc<str>>,
 }
 
-impl Episode {}
+as_str!(Silence);
 
 /// Why an episode is reported without an alert.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum_macros::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Silence {
     /// The user turned off alerts of this kind.
     Kind,

@@ -355,7 +355,7 @@ pub(super) fn status_time(instance: &InstanceWitness, now: Timestamp) -> Timesta
 
 /// A status file in a sentence.
 pub(super) fn status_detail(file: &StatusFile) -> String {
-    let mut said = format!("status file says `{}`", file.status.word());
+    let mut said = format!("status file says `{}`", file.status.as_str());
     for (text, before) in [&file.task, &file.summary].into_iter().flatten().zip([": ", "; "]) {
         said.push_str(before);
         said.push_str(text);

@@ -247,7 +247,7 @@ impl HistoryFold {
             Body::Prompt(prompt) => self.prompt(prompt, full, step),
             Body::ToolResults(results) => self.results(results, full, step),
             Body::Assistant(answer) => self.answer(answer, full, step),
-            Body::Interrupt { .. } => self.interrupted(step),
+            Body::Interrupt => self.interrupted(step),
             Body::ApiError { text, .. } => self.failed(text, full, step),
             Body::CompactSummary => self.summary(full, step),
             Body::LocalCommand { .. } => self.command(full, step),
@@ -274,7 +274,7 @@ fn gives_rows(body: &Body<'_>) -> bool {
         Body::Prompt(_)
         | Body::ToolResults(_)
         | Body::Assistant(_)
-        | Body::Interrupt { .. }
+        | Body::Interrupt
         | Body::ApiError { .. }
         | Body::CompactSummary
         | Body::LocalCommand { .. }

@@ -22,8 +22,6 @@ pub enum HookEvent {
     },
     /// A prompt begins a turn.
     UserPromptSubmit {
-        /// Its first line.
-        prompt: Arc<str>,
         /// The agent submitted it by itself: background work has ended.
         task_notification: bool,
     },
@@ -43,10 +41,7 @@ pub enum HookEvent {
     /// The auto mode refused a call. A refusal by the user fires no hook.
     PermissionDenied(HookToolCall),
     /// All calls of one answer are done, including refused ones.
-    PostToolBatch {
-        /// Their ids.
-        ids: Vec<Arc<str>>,
-    },
+    PostToolBatch,
     /// The agent notifies the user.
     Notification {
         /// `notification_type`.
@@ -71,15 +66,9 @@ pub enum HookEvent {
     /// A subagent has ended, or the worker of a compaction (`agent_type` empty).
     SubagentStop,
     /// A compaction begins.
-    PreCompact {
-        /// `trigger`.
-        trigger: Trigger,
-    },
+    PreCompact,
     /// A compaction has ended.
-    PostCompact {
-        /// `trigger`.
-        trigger: Trigger,
-    },
+    PostCompact,
     /// An MCP server asks the user for something.
     Elicitation {
         /// First line of `message`.
@@ -134,17 +123,6 @@ pub enum EndReason {
     Logout,
     /// A signal, or the end of print mode; also any word that this program does not know.
     Other,
-}
-
-/// `trigger` of a compaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Trigger {
-    /// `/compact`.
-    Manual,
-    /// The context was full.
-    Auto,
-    /// A word that this program does not know.
-    Unknown,
 }
 
 /// `notification_type`.

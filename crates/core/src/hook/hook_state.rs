@@ -86,7 +86,7 @@ impl HookReading {
                     self.goes_on(at);
                 }
             }
-            HookEvent::PostToolBatch { .. } => {
+            HookEvent::PostToolBatch => {
                 self.drop_calls_of(turn_event.agent.as_ref());
                 if of_turn && !late {
                     self.goes_on(at);
@@ -114,11 +114,11 @@ impl HookReading {
                     self.agents_ended = Some(at);
                 }
             }
-            HookEvent::PreCompact { .. } => {
+            HookEvent::PreCompact => {
                 self.compacting = Some(at);
                 self.edge_at = at;
             }
-            HookEvent::PostCompact { .. } => self.compacted(at),
+            HookEvent::PostCompact => self.compacted(at),
             HookEvent::Elicitation { message } => self.elicit(message, turn_event.agent.as_ref(), at, None),
             HookEvent::ElicitationResult => {
                 self.asks.retain(|ask| ask.shown.kind != StateKind::Dialog);

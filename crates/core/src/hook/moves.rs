@@ -37,7 +37,7 @@ impl HookMoves {
     pub fn take(&mut self, origin: &HookOrigin, payload: &HookPayload) -> bool {
         let starts = match &payload.event {
             HookEvent::SessionStart { source, .. } => Some(*source),
-            HookEvent::SessionEnd { .. } | HookEvent::PreCompact { .. } => None,
+            HookEvent::SessionEnd { .. } | HookEvent::PreCompact => None,
             _ => return false,
         };
         let Some(agent) = origin.agent.clone() else { return false };

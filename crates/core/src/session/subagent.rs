@@ -90,7 +90,7 @@ impl SubagentFold {
                 self.turn_over &= !ours;
             }
             Body::Prompt(_) | Body::Progress => self.turn_over = false,
-            Body::Interrupt { .. }
+            Body::Interrupt
             | Body::ApiError { .. }
             | Body::System(System::TurnDuration { .. })
             | Body::Attachment(Attachment::TurnEnd) => self.turn_over = true,

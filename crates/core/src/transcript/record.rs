@@ -58,10 +58,7 @@ pub enum Body<'a> {
     /// Results of one or more tool calls.
     ToolResults(Vec<ToolResult<'a>>),
     /// `[Request interrupted by user]` as the agent writes it: ends the turn. A pasted lookalike is a prompt.
-    Interrupt {
-        /// The text said "for tool use".
-        for_tool_use: bool,
-    },
+    Interrupt,
     /// `isCompactSummary`: the summary after a compaction; not a prompt of the user.
     CompactSummary,
     /// A slash command, its output or its caveat; `!` shell input and output. Starts no turn.
@@ -77,8 +74,6 @@ pub enum Body<'a> {
     ApiError {
         /// `error`: `rate_limit`, `server_error`, …; an open set.
         kind: Option<Cow<'a, str>>,
-        /// `apiErrorStatus`: 429, 529, ….
-        status: Option<u16>,
         /// The text shown to the user, cut at [`TEXT_LIMIT`] bytes.
         text: Cow<'a, str>,
     },
@@ -131,7 +126,7 @@ impl Body<'_> {
     pub fn quotes_files(&self) -> bool {
         match self {
             Self::Prompt(_) | Self::ToolResults(_) | Self::Assistant(_) | Self::LocalCommand { .. } => true,
-            Self::Interrupt { .. } | Self::CompactSummary | Self::Meta | Self::ApiError { .. } => false,
+            Self::Interrupt | Self::CompactSummary | Self::Meta | Self::ApiError { .. } => false,
             Self::System(_) | Self::Attachment(_) | Self::Queue(_) | Self::Title { .. } => false,
             Self::Progress | Self::PermissionMode(_) | Self::LastPrompt(_) | Self::PullRequest { .. } => {
                 false

@@ -92,7 +92,7 @@ impl TimelineBuilder {
                 self.add(&place, What::Prompt { text, origin });
             }
             Body::ToolResults(results) => self.results(&place, full, results),
-            Body::Interrupt { .. } => self.add(&place, What::Interrupted),
+            Body::Interrupt => self.add(&place, What::Interrupted),
             Body::CompactSummary => {
                 // Agents of 1.0.x wrote the summary without a boundary.
                 let announced = std::mem::take(&mut self.awaiting_summary);

@@ -75,12 +75,12 @@ fn approvals_match_the_recorded_requests() {
         if truth.is_empty() {
             continue;
         }
-        for (ears, early, late) in [
+        for (witnesses, early, late) in [
             (ALL, 200, 400),
             // No hook reports the answer to a dialog before the tool has ended.
             (WitnessSet { registry: false, ..ALL }, 0, 3_000),
         ] {
-            let shown = play(&lines, ears);
+            let shown = play(&lines, witnesses);
             for (session, spans) in &truth {
                 let of: Vec<&Shown> = shown.iter().filter(|s| s.session == *session).collect();
                 let asks = |s: &Shown| s.state.starts_with("waiting_for_approval");
@@ -89,14 +89,14 @@ fn approvals_match_the_recorded_requests() {
                     let real = spans.iter().any(|(from, to)| {
                         s.t >= from - early && (until == i64::MAX || *to == i64::MAX || until <= to + late)
                     });
-                    assert!(real, "{name}, {ears:?}: no witness asked at {} to {until} ms: {s:?}", s.t);
+                    assert!(real, "{name}, {witnesses:?}: no witness asked at {} to {until} ms: {s:?}", s.t);
                     assert!(!s.state.ends_with('?'), "{name}: {s:?}");
                 }
                 // Print mode denies within 130 ms. A request that is answered within the dwell never counts.
                 for (from, to) in spans.iter().filter(|(from, to)| to - from > 1_100) {
                     requests += 1;
                     let seen = of.iter().any(|s| asks(s) && s.t <= from + 1_100 && s.t >= from - early);
-                    assert!(seen, "{name}, {ears:?}: the request at {from} ms was missed (until {to})");
+                    assert!(seen, "{name}, {witnesses:?}: the request at {from} ms was missed (until {to})");
                 }
             }
         }

@@ -81,7 +81,7 @@ struct Stage {
 }
 
 /// Plays a recording and returns the changes.
-pub fn play(lines: &[Line], ears: WitnessSet) -> Vec<Shown> {
+pub fn play(lines: &[Line], witnesses: WitnessSet) -> Vec<Shown> {
     let mut stage = Stage { begin: begin_of(lines), ..Stage::default() };
     let mut shown: BTreeMap<String, Shown> = BTreeMap::new();
     let mut out = Vec::new();
@@ -90,17 +90,17 @@ pub fn play(lines: &[Line], ears: WitnessSet) -> Vec<Shown> {
     for line in lines {
         while now + 50 < line.t {
             now += 50;
-            stage.evaluate(now, ears, &mut shown, &mut out);
+            stage.evaluate(now, witnesses, &mut shown, &mut out);
         }
         now = line.t;
         let lost = line.op == "hook" && {
             nth += 1;
-            ears.lost > 0 && nth % ears.lost == 0
+            witnesses.lost > 0 && nth % witnesses.lost == 0
         };
         if !lost {
             stage.act(line);
         }
-        stage.evaluate(now, ears, &mut shown, &mut out);
+        stage.evaluate(now, witnesses, &mut shown, &mut out);
     }
     out
 }
@@ -176,7 +176,7 @@ impl Stage {
     fn evaluate(
         &mut self,
         t: i64,
-        ears: WitnessSet,
+        witnesses: WitnessSet,
         shown: &mut BTreeMap<String, Shown>,
         out: &mut Vec<Shown>,
     ) {
@@ -186,7 +186,7 @@ impl Stage {
         ids.sort();
         ids.dedup();
         for id in ids {
-            let verdict = self.verdict(&id, now, ears);
+            let verdict = self.verdict(&id, now, witnesses);
             let kind = verdict.kind.map(|kind| format!("/{}", kind.as_str())).unwrap_or_default();
             let sure = if verdict.reason.confidence.as_str() == "observed" { "" } else { "?" };
             let new = Shown {
@@ -203,20 +203,20 @@ impl Stage {
         }
     }
 
-    fn verdict(&mut self, id: &str, now: Timestamp, ears: WitnessSet) -> Verdict {
+    fn verdict(&mut self, id: &str, now: Timestamp, witnesses: WitnessSet) -> Verdict {
         if let Some(fold) = self.folds.get_mut(id) {
             fold.advance(now, &mut Vec::new());
         }
-        let fold = self.folds.get(id).filter(|_| ears.transcript);
+        let fold = self.folds.get(id).filter(|_| witnesses.transcript);
         let instances: Vec<InstanceWitness> = self
             .registry
             .values()
-            .filter(|witness| ears.registry && witness.entry.session.as_str() == id)
+            .filter(|witness| witnesses.registry && witness.entry.session.as_str() == id)
             .cloned()
             .collect();
         let alive = instances.iter().filter(|witness| witness.liveness == Liveness::Alive);
         let running: Vec<Instance> = alive.map(|witness| witness.entry.instance.clone()).collect();
-        let hooks = self.hooks.get(id).filter(|_| ears.hooks).and_then(|hooks| hooks.witness(&running));
+        let hooks = self.hooks.get(id).filter(|_| witnesses.hooks).and_then(|hooks| hooks.witness(&running));
         let reading = fold.map(|fold| (fold.reading(), fold.facts()));
         let pending = fold.map(|fold| fold.pending_tools()).unwrap_or_default();
         let transcript = reading.as_ref().map(|(reading, facts)| TranscriptWitness {
@@ -238,8 +238,8 @@ impl Stage {
             transcript,
             instances: &instances,
             gone: None,
-            registry_readable: ears.registry,
-            expects_registry: ears.registry && expects,
+            registry_readable: witnesses.registry,
+            expects_registry: witnesses.registry && expects,
             hooks: hooks.as_ref(),
             own: None,
             status_file: None,

@@ -281,7 +281,7 @@ proptest! {
             || heard(|hooks| hooks.turn == HookTurn::Running);
         let asked = scene.transcript.as_ref().is_some_and(|transcript| transcript.state == State::WaitingForApproval)
             || scene.hooks.as_ref().is_some_and(|hooks| !hooks.asks.is_empty())
-            || scene.status_file.as_ref().is_some_and(|file| file.file.status.word() == "waiting_for_approval")
+            || scene.status_file.as_ref().is_some_and(|file| file.file.status.as_str() == "waiting_for_approval")
             || scene.instances.iter().filter(|i| i.liveness != Liveness::Dead).any(|i| match &i.entry.status {
                 Some(RegistryStatus::Waiting(what)) => prompts.contains(&&**what) || calls && (runs || what.is_empty()),
                 _ => false,

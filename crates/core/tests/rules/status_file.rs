@@ -23,11 +23,11 @@ fn all_seven_words_are_known_and_no_other() {
         ["working", "waiting_for_approval", "waiting_for_input", "completed", "error", "blocked", "idle"]
     {
         let file = parse_status_file(format!("---\nstatus: {word}\n---\n").as_bytes()).expect("a status");
-        assert_eq!(file.status.word(), word);
+        assert_eq!(file.status.as_str(), word);
         assert!(file.status.state().is_some(), "{word}");
     }
     let file = parse_status_file(b"---\nstatus: pondering\n---\n").expect("a status");
-    assert_eq!((file.status.word(), file.status.state()), ("pondering", None));
+    assert_eq!((file.status.as_str(), file.status.state()), ("pondering", None));
 }
 
 #[test]

@@ -35,11 +35,11 @@ fn a_body() -> impl Strategy<Value = Body<'static>> {
             result.denied = Some(Denial::User);
             Body::ToolResults(vec![result])
         }),
-        1 => Just(Body::Interrupt { for_tool_use: false }),
+        1 => Just(Body::Interrupt),
         1 => Just(Body::Progress),
         1 => (0u32..3).prop_map(|pending_agents| Body::System(System::TurnDuration { pending_agents })),
         1 => Just(Body::System(System::Retry { attempt: Some(1), max: None, in_ms: Some(5_000), status: None })),
-        1 => Just(Body::ApiError { kind: None, status: None, text: "no".into() }),
+        1 => Just(Body::ApiError { kind: None, text: "no".into() }),
         1 => prop_oneof![Just(CompactTrigger::Auto), Just(CompactTrigger::Manual)]
             .prop_map(|trigger| boundary(0.0, trigger).body),
         1 => Just(Body::Attachment(

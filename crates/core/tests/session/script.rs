@@ -162,12 +162,12 @@ pub fn turn_over_with(secs: f64, pending_agents: u32) -> Record<'static> {
 
 /// The user pressed Escape.
 pub fn interrupt(secs: f64) -> Record<'static> {
-    record(secs, Body::Interrupt { for_tool_use: true })
+    record(secs, Body::Interrupt)
 }
 
 /// The request failed for good.
 pub fn fails(secs: f64, kind: &'static str, text: &'static str) -> Record<'static> {
-    record(secs, Body::ApiError { kind: Some(kind.into()), status: Some(429), text: text.into() })
+    record(secs, Body::ApiError { kind: Some(kind.into()), text: text.into() })
 }
 
 /// A compaction boundary.

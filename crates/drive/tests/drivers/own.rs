@@ -62,7 +62,7 @@ fn writes() -> OwnWhat {
 }
 
 fn fails(text: &str, cause: &str) -> OwnWhat {
-    OwnWhat::Error { text: text.into(), cause: cause.into() }
+    OwnWhat::Error { text: text.into(), cause: cause.into(), record: None }
 }
 
 fn retry() -> OwnWhat {

@@ -27,7 +27,12 @@ fn a_transcript_that_lost_its_end_is_made_whole_by_the_next_host() {
     let folder = Folder::of(data.path(), &spec.session).unwrap();
     folder.create(&spec).unwrap();
     let events: Vec<OwnWhat> = ["one", "two", "three"]
-        .map(|text| OwnWhat::Block { block: text.to_owned(), text: text.to_owned(), thinking: false })
+        .map(|text| OwnWhat::Block {
+            block: text.to_owned(),
+            text: text.to_owned(),
+            thinking: false,
+            record: None,
+        })
         .into();
     let write = || {
         let mut writer = TranscriptWriter::open(&folder, &spec).unwrap().unwrap();

@@ -80,7 +80,10 @@ pub fn answer_by_host(
     let command = OwnCommand::Answer { request: id.to_owned(), decision: call.decision.clone() };
     if let Err(error) = send(&host, &format!("answer-{}-{}", call.request_id, now.as_millis()), &command) {
         let (session, why) = (answer.session.clone(), error.to_string());
-        engine.requests().drop_answer(&answer.request);
+        match &error {
+            HostError::Broken(_) => engine.requests().lose_answer(&answer.request),
+            _ => engine.requests().drop_answer(&answer.request),
+        }
         // Other errors of the host say that the request is over, or that it cannot take the answer now.
         if matches!(&error, HostError::Refused(told) if told.code == ErrorCode::Refused) {
             let what = "answer";
@@ -90,7 +93,8 @@ pub fn answer_by_host(
         return Err(match &error {
             HostError::Refused(told) => none(told.code, &error.to_string()),
             // It is unknown whether the host took it.
-            _ => ApiError::new(ErrorCode::NotReady, error.to_string()),
+            HostError::Broken(_) => ApiError::new(ErrorCode::NotReady, error.to_string()),
+            _ => none(ErrorCode::NotReady, &error.to_string()),
         });
     }
     let (request_id, decision) = (call.request_id.clone(), fitting.decision);

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_drive::folder::Folder;
-use watchbill_drive::summary::OwnSummary;
 use watchbill_history::errors::{data_dir, store_api_error};
 use watchbill_history::query::named::{IdScope, resolve_one};
 pub use watchbill_history::removal::ForgetWhat;
@@ -24,7 +23,7 @@ use watchbill_store::{Access, OpenMode, Store, StoreError, process_label};
 use crate::persist::live_state::StoredLiveState;
 use crate::socket::access::AccessError;
 use crate::socket::client::Client;
-use crate::witnesses::own_hosts::ended::{self, remove_unwanted};
+use crate::witnesses::own_hosts::ended::{self, OwnLog, remove_unwanted};
 
 /// Pause between two attempts to reach the holder.
 const RETRY: Duration = Duration::from_millis(20);
@@ -54,41 +53,24 @@ pub fn forget(
     tell: &mut dyn FnMut(RemovalProgress),
 ) -> Result<ForgetReport, ApiError> {
     let data_dir = data_dir(settings)?;
-    let own = match what {
-        ForgetWhat::Session(asked) => own_ids(data_dir, asked),
-        ForgetWhat::Before(at) => own_before(data_dir, *at),
-    };
+    let own = ended::logs(data_dir);
     if own.is_empty() && !data_dir.join(watchbill_store::DATABASE).exists() {
         return Err(ApiError::new(ErrorCode::NotFound, "nothing is stored, so there is nothing to forget"));
     }
     let mode = if dry_run { OpenMode::Read } else { OpenMode::WriteOrRead };
     let store = match Store::open(data_dir, mode) {
         // Nothing is stored, and a look stores nothing.
-        Err(StoreError::Absent { .. }) if dry_run => {
-            let sessions = match what {
-                ForgetWhat::Session(asked) => {
-                    vec![resolve_one(IdScope::StoredOrChains, asked, &own)?.clone()]
-                }
-                ForgetWhat::Before(_) => own,
-            };
-            return Ok(ForgetReport { sessions, dry_run, ..ForgetReport::default() });
-        }
-        other => other.map_err(|error| store_api_error(&error))?,
+        Err(StoreError::Absent { .. }) if dry_run => None,
+        other => Some(other.map_err(|error| store_api_error(&error))?),
     };
     let (removal, work_chain_id) = match what {
-        ForgetWhat::Before(at) if own.is_empty() => (Removal::ForgetBefore(*at), None),
-        ForgetWhat::Before(at) => {
-            let stored = removal_preview(&store, &Removal::ForgetBefore(*at))?.sessions;
-            let all = stored.iter().chain(&own).map(|id| SessionId::new(id)).collect();
-            (Removal::ForgetAll(all), None)
-        }
-        ForgetWhat::Session(asked) => resolve_removal(&store, asked).or_else(|error| match error.code {
-            ErrorCode::NotFound if !own.is_empty() => {
-                let id = resolve_one(IdScope::StoredOrChains, asked, &own)?;
-                Ok((Removal::Forget(SessionId::new(id)), None))
-            }
-            _ => Err(error),
-        })?,
+        ForgetWhat::Before(at) => (Removal::ForgetBefore(*at), None),
+        ForgetWhat::Sessions(asked) => named(store.as_ref(), asked, &own)?,
+    };
+    let removal = whole_logs(data_dir, store.as_ref(), &own, removal)?;
+    let Some(store) = store else {
+        let sessions = removal.sessions().iter().map(ToString::to_string).collect();
+        return Ok(ForgetReport { sessions, dry_run, ..ForgetReport::default() });
     };
     let report = if dry_run {
         removal_preview(&store, &removal)?
@@ -121,23 +103,99 @@ pub(crate) fn remove_unwanted_own(settings: &Settings) {
     }
 }
 
-/// The ids of own sessions that begin so. The store may not know them: no engine ran.
-fn own_ids(data_dir: &Path, asked: &str) -> Vec<String> {
-    let own: BTreeSet<String> = ended::all(data_dir).into_iter().flat_map(|(_, own)| own.sessions).collect();
-    own.into_iter().filter(|id| id.starts_with(asked)).collect()
+/// The sessions that the user names, of the store and of logs: the store may not know them, because no engine ran.
+fn named(
+    store: Option<&Store>,
+    asked: &[String],
+    own: &[OwnLog],
+) -> Result<(Removal, Option<String>), ApiError> {
+    let ids: BTreeSet<&String> = own.iter().flat_map(|log| log.conversations.iter().flatten()).collect();
+    let resolve = |asked: &String| {
+        let begin: Vec<String> =
+            ids.iter().filter(|id| id.starts_with(&**asked)).map(ToString::to_string).collect();
+        match store {
+            Some(store) => resolve_removal(store, asked, begin),
+            None => resolve_one(IdScope::StoredOrChains, asked, &begin)
+                .map(|id| (Removal::Forget(SessionId::new(id)), None)),
+        }
+    };
+    if let [one] = asked {
+        return resolve(one);
+    }
+    let each = asked.iter().map(resolve).collect::<Result<Vec<_>, _>>()?;
+    let all: BTreeSet<SessionId> = each.iter().flat_map(|(removal, _)| removal.sessions()).cloned().collect();
+    Ok((Removal::ForgetAll(all.into_iter().collect()), None))
 }
 
-/// The own sessions that ended before a time, and of which nothing is stored.
-fn own_before(data_dir: &Path, at: Timestamp) -> Vec<String> {
-    let store = Store::open(data_dir, OpenMode::Read).ok();
-    let is_stored = |id: &String| {
-        let begins = store.as_ref().and_then(|store| store.session_ids(id, 1).ok());
-        begins.is_some_and(|begin| !begin.is_empty())
+/// A removal that the socket or HTTP asks for, as [`whole_logs`] gives it.
+///
+/// # Errors
+/// When it would take a part of a log, or the store cannot be read.
+pub(crate) fn of_whole_logs(settings: &Settings, removal: Removal) -> Result<Removal, ApiError> {
+    let (Some(data_dir), false) = (&settings.data_dir, matches!(removal, Removal::RememberAgain(_))) else {
+        return Ok(removal);
     };
-    let is_meant = |(_, own): &(String, OwnSummary)| {
-        !own.fold.is_live() && own.fold.last_at() < at && !own.sessions.iter().any(is_stored)
+    let store = match Store::open(data_dir, OpenMode::Read) {
+        Err(StoreError::Absent { .. }) => None,
+        other => Some(other.map_err(|error| store_api_error(&error))?),
     };
-    ended::all(data_dir).into_iter().filter(is_meant).map(|(id, _)| id).collect()
+    whole_logs(data_dir, store.as_ref(), &ended::logs(data_dir), removal)
+}
+
+/// The removal so that each log of an own session goes as a whole or stays. `/clear` begins another conversation in the same log. Sessions
+/// by name must be all of a log. Those before a time include what only logs hold, and leave out a log that is newer.
+fn whole_logs(
+    data_dir: &Path,
+    store: Option<&Store>,
+    own: &[OwnLog],
+    removal: Removal,
+) -> Result<Removal, ApiError> {
+    let forgotten = watchbill_store::forgotten_sessions(data_dir).unwrap_or_default();
+    // The conversations of a log that stay, each by its first id.
+    let staying = |log: &OwnLog, goes: &BTreeSet<String>| -> Vec<String> {
+        let stays = |ids: &&Vec<String>| !ids.iter().any(|id| goes.contains(id) || forgotten.contains(id));
+        log.conversations.iter().filter(stays).filter_map(|ids| ids.first().cloned()).collect()
+    };
+    let is_stored =
+        |id: &String| store.is_some_and(|store| store.session_ids(id, 1).is_ok_and(|ids| !ids.is_empty()));
+    let Removal::ForgetBefore(at) = removal else {
+        let asked: BTreeSet<String> = removal.sessions().iter().map(ToString::to_string).collect();
+        for log in own.iter().filter(|log| log.conversations.iter().flatten().any(|id| asked.contains(id))) {
+            let rest = staying(log, &asked);
+            if !rest.is_empty() {
+                return Err(shared_log(&asked, &rest));
+            }
+        }
+        return Ok(removal);
+    };
+    let stored: BTreeSet<String> = match store {
+        Some(store) => removal_preview(store, &removal)?.sessions.into_iter().collect(),
+        None => BTreeSet::new(),
+    };
+    let mut all = stored.clone();
+    for log in own {
+        let rest = staying(log, &all);
+        if !rest.is_empty() && !log.fold.is_live() && log.fold.last_at() < at && !rest.iter().any(is_stored) {
+            all.extend(rest);
+        } else if !rest.is_empty() {
+            all.retain(|id| !log.conversations.iter().flatten().any(|of_log| of_log == id));
+        }
+    }
+    if all == stored {
+        return Ok(removal);
+    }
+    Ok(Removal::ForgetAll(all.iter().map(|id| SessionId::new(id)).collect()))
+}
+
+fn shared_log(asked: &BTreeSet<String>, rest: &[String]) -> ApiError {
+    let all: Vec<&str> = asked.iter().chain(rest).map(|id| &**id).collect();
+    let message = format!(
+        "nothing was forgotten: the session is in one log with {}, because `/clear` began that one; to forget all of them: \
+         `watchbill forget {}`",
+        rest.join(", "),
+        all.join(" ")
+    );
+    ApiError::new(ErrorCode::Conflict, message)
 }
 
 /// Allows a forgotten session to be stored again. Gives its id.

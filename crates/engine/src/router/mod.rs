@@ -18,6 +18,7 @@ use watchbill_protocol::roster::TrackedSession;
 use watchbill_protocol::store::ForgetReport;
 use watchbill_settings::Configuration;
 
+use crate::alone::forget::of_whole_logs;
 use crate::handle::Handle;
 use crate::handle::hook_setup::HookSetup;
 use crate::socket::access::AccessError;
@@ -118,14 +119,14 @@ impl Router {
 
             Request::Forget { sessions } => {
                 let sessions = sessions.iter().map(|session| SessionId::new(session)).collect();
-                Reply::Forget(self.remove(&Removal::ForgetAll(sessions))?)
+                Reply::Forget(self.remove(Removal::ForgetAll(sessions))?)
             }
             Request::ForgetBefore { before } => {
-                Reply::ForgetBefore(self.remove(&Removal::ForgetBefore(parsed(&before)?))?)
+                Reply::ForgetBefore(self.remove(Removal::ForgetBefore(parsed(&before)?))?)
             }
-            Request::RememberAgain { session } => Reply::RememberAgain(
-                self.remove(&Removal::RememberAgain(SessionId::new(&session))).map(drop)?,
-            ),
+            Request::RememberAgain { session } => {
+                Reply::RememberAgain(self.remove(Removal::RememberAgain(SessionId::new(&session))).map(drop)?)
+            }
             Request::Answers { since } => {
                 Reply::Answers(crate::alone::answers::list(&engine.settings(), time(since)?)?)
             }
@@ -187,8 +188,8 @@ impl Router {
         if face.is_gated() { self.engine.shown(&session) } else { Ok(session) }
     }
 
-    fn remove(&self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
-        self.engine.forget(removal)
+    fn remove(&self, removal: Removal) -> Result<Option<ForgetReport>, AccessError> {
+        self.engine.forget(&of_whole_logs(&self.engine.settings(), removal)?)
     }
 
     fn configuration(&self) -> Result<&Configuration, ApiError> {

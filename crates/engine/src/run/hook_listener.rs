@@ -128,10 +128,10 @@ pub(super) fn open(
 ) -> Result<Option<HookListener>, Problem> {
     let Some(data_dir) = settings.data_dir.as_deref() else { return Ok(None) };
     let rung = Arc::clone(woken);
-    let ear = HookListener::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one())
+    let listener = HookListener::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one())
         .map_err(|error| listen_problem(data_dir, &error))?;
-    source.watch_beside(ear.spool());
-    Ok(Some(ear))
+    source.watch_beside(listener.spool());
+    Ok(Some(listener))
 }
 
 /// The problem for a failed start of the listener.

@@ -189,7 +189,7 @@ impl Loop {
             Message::Removed => {
                 self.faces.followers_pending = true;
                 if let Some(hosts) = &self.inlets.own_hosts {
-                    hosts.look();
+                    hosts.exclude(self.engine.settings().history.exclude.clone());
                 }
                 // The next turn reads the remaining user edits again.
                 self.inlets.woken.notify_one();

@@ -289,7 +289,7 @@ impl Loop {
     }
 
     fn step(&mut self, input: Input) {
-        let watched = StallTimer::begin("step", input.word());
+        let watched = StallTimer::begin("step", input.name());
         let out = self.engine.step(self.clock.now(), input);
         drop(watched);
         self.carry_out(out);

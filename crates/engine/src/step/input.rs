@@ -75,7 +75,7 @@ pub enum AttentionInput {
 
 impl Input {
     /// A short name, for the log.
-    pub fn word(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Hints(hints) if hints.contains(&Hint::Everything) => "look at everything",
             Self::Hints(_) => "hints",

@@ -118,9 +118,14 @@ impl UserAnswers<'_> {
         rooms.pending.answer(AnswerChange::Given(row));
     }
 
-    /// The noted answer cannot be stored and does not go out.
+    /// The noted answer does not go out.
     pub fn drop_answer(&mut self, id: &RequestId) {
         unsent(self.0, id);
+    }
+
+    /// The answer was sent, and perhaps did not arrive.
+    pub fn lose_answer(&mut self, id: &RequestId) {
+        ended(self.0, id, AnswerOutcome::Lost.as_str());
     }
 }
 
@@ -284,8 +289,12 @@ fn sent(rooms: &mut Rooms, session: &SessionId, id: &RequestId) -> bool {
 
 /// An answer that was noted did not go out.
 fn unsent(rooms: &mut Rooms, id: &RequestId) {
+    ended(rooms, id, "unsent");
+}
+
+fn ended(rooms: &mut Rooms, id: &RequestId, outcome: &'static str) {
     let at = rooms.env.now();
-    rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(AnswerOutcome::Lost), at));
+    rooms.pending.answer(AnswerChange::Outcome(id.to_string(), outcome, at));
 }
 
 pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<RequestEffect>, out: &mut Vec<Output>) {
@@ -297,20 +306,7 @@ pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<RequestEffect>, out: &mu
                 let row = row_of(rooms, &request, "expired, not answered", "none", "expired");
                 rooms.pending.answer(AnswerChange::Given(row));
             }
-            RequestEffect::Outcome(id, outcome) => {
-                let at = rooms.env.now();
-                rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(outcome), at));
-            }
+            RequestEffect::Outcome(id, outcome) => ended(rooms, &id, outcome.as_str()),
         }
-    }
-}
-
-/// The word of an outcome in the store.
-fn word(outcome: AnswerOutcome) -> &'static str {
-    match outcome {
-        AnswerOutcome::Taken => "taken",
-        AnswerOutcome::Effect => "effect",
-        AnswerOutcome::NoEffect => "no_effect",
-        AnswerOutcome::Lost => "lost",
     }
 }

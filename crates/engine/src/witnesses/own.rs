@@ -69,7 +69,7 @@ impl OwnWitness {
         OwnRow {
             id: self.spec.session.as_str().into(),
             way: self.spec.kind.into(),
-            agent: self.spec.agent.word().into(),
+            agent: self.spec.agent.as_str().into(),
             held: self.fold.held.clone(),
             by_agent: self.spec.started_by_agent,
         }

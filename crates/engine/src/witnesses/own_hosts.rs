@@ -45,7 +45,7 @@ enum HostsMessage {
     Look,
     /// The host of this session has ended. Holds the sessions that it was.
     Ended(Arc<str>, BTreeSet<String>),
-    /// These folders are not to be kept.
+    /// These folders are not to be kept, or other sessions are forgotten.
     Exclude(Exclude),
 }
 
@@ -94,7 +94,7 @@ impl OwnHosts {
         let _ = self.calls.send(HostsMessage::Look);
     }
 
-    /// The new exclude patterns.
+    /// Other sessions are not to be kept: by these exclude patterns, or by the list of the forgotten ones.
     pub fn exclude(&self, exclude: Exclude) {
         let _ = self.calls.send(HostsMessage::Exclude(exclude));
     }

@@ -130,7 +130,7 @@ fn forget_removes_archive_files_without_rows() {
     without_rows(&data);
     let now = SystemClock.now();
     let forget = |what: ForgetWhat| forget(&settings, &what, false, now, &mut |_| ()).unwrap();
-    assert_eq!(forget(ForgetWhat::Session("in".to_owned())).archived, 1);
+    assert_eq!(forget(ForgetWhat::Sessions(vec!["in".to_owned()])).archived, 1);
     assert_eq!(archived_sessions(&data).1, 3);
     // An empty database; the archive files come back after it was made.
     let aside = data.with_file_name("aside");

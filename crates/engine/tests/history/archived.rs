@@ -376,7 +376,7 @@ fn excluded_and_forgotten_transcripts_are_not_offered_for_the_archive() {
 
     let index = || run(&settings, &real_sources(), Options::default(), &mut |_| true).unwrap();
     assert!(matches!(index(), Indexed::Here(_)));
-    let gone = ForgetWhat::Session("gone".to_owned());
+    let gone = ForgetWhat::Sessions(vec!["gone".to_owned()]);
     let now = watchbill_engine::clock::Clock::now(&SystemClock);
     assert!(forget(&settings, &gone, false, now, &mut |_| ()).is_ok());
     assert_eq!(numbers(&settings), 1, "as the store knows it");

@@ -13,7 +13,7 @@ use watchbill_engine::handle::{real_sources, start};
 use watchbill_engine::persist::changes::SeenFacts;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::HookPaths;
-use watchbill_hooks::{Options as Hearing, Receiver, spool};
+use watchbill_hooks::{Options as ReceiverOptions, Receiver, spool};
 use watchbill_settings::Settings;
 use watchbill_store::search::Query;
 use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
@@ -112,10 +112,11 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
     drop(store);
     // The receiver moves events from the spool into the journal, and goes on listening.
     let (told, heard) = std::sync::mpsc::channel();
-    let receiver = Receiver::open_at(HookPaths::without_spares(&data), Hearing::default(), move |event| {
-        let _ = told.send(event.origin.id);
-    })
-    .unwrap();
+    let receiver =
+        Receiver::open_at(HookPaths::without_spares(&data), ReceiverOptions::default(), move |event| {
+            let _ = told.send(event.origin.id);
+        })
+        .unwrap();
     for _ in 0..2 {
         heard.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
     }
@@ -126,7 +127,8 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
         found(&data, GONE)
     );
 
-    let report = forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW, &mut |_| ()).unwrap();
+    let report =
+        forget(&settings, &ForgetWhat::Sessions(vec![GONE.to_owned()]), false, NOW, &mut |_| ()).unwrap();
     assert_eq!((report.sessions.len(), report.wiped_later), (1, false));
     assert_eq!(found(&data, "goneword"), Vec::<PathBuf>::new());
     let mut named = found(&data, GONE);
@@ -144,7 +146,7 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
 fn a_session_stays_forgotten_when_the_list_of_forgotten_ids_is_unreadable() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = two_stored(&folder);
-    forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW, &mut |_| ()).unwrap();
+    forget(&settings, &ForgetWhat::Sessions(vec![GONE.to_owned()]), false, NOW, &mut |_| ()).unwrap();
     // Damages only the letters of the id, which SQLite does not check; everything else is whole.
     let database = data.join("watchbill.db");
     let mut bytes = std::fs::read(&database).unwrap();

@@ -267,7 +267,7 @@ fn check_no_file_contains(why: Hidden, planted: u64) {
     released(&data);
     if why == Hidden::Forgotten {
         assert!(file_containing_also_packed(&data, SECRET).is_some(), "the looking finds what is there");
-        let what = ForgetWhat::Session(ID.to_owned());
+        let what = ForgetWhat::Sessions(vec![ID.to_owned()]);
         forget(&rig.settings, &what, false, SystemClock.now(), &mut |_| ()).unwrap();
     }
     if matches!(why, Hidden::Private | Hidden::PrivateAcross) {

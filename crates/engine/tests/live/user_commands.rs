@@ -219,7 +219,7 @@ fn the_name_of_a_forgotten_session_is_no_longer_shown() {
             authors.iter().all(|author| named(copy, author).as_deref() == Some("a secret name"))
         });
         let settings = Settings { data_dir: Some(data.clone()), ..folder.settings() };
-        let what = watchbill_engine::alone::forget::ForgetWhat::Session(gone.session.clone());
+        let what = watchbill_engine::alone::forget::ForgetWhat::Sessions(vec![gone.session.clone()]);
         watchbill_engine::alone::forget::forget(&settings, &what, false, now(), &mut |_| ()).unwrap();
         subscriber.until("no row to have the name", |copy| {
             authors.iter().all(|author| row(copy, author).is_some() && named(copy, author).is_none())

@@ -135,7 +135,7 @@ pub fn measure() -> Measured {
     index(&settings);
     // Each wipes the whole database, so only some are forgotten one by one.
     for history in histories.iter().step_by(10) {
-        let what = ForgetWhat::Session(history.forgotten.clone());
+        let what = ForgetWhat::Sessions(vec![history.forgotten.clone()]);
         forget(&settings, &what, false, NOW, &mut |_| ()).unwrap();
     }
     let store = Store::open(settings.data_dir.as_deref().unwrap(), OpenMode::WriteOrRead).unwrap();

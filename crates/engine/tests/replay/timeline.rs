@@ -264,7 +264,7 @@ fn record_words(body: &Body<'_>) -> Option<String> {
             });
             words.collect::<Vec<_>>().join(", ")
         }
-        Body::Interrupt { .. } => "interrupt".into(),
+        Body::Interrupt => "interrupt".into(),
         Body::CompactSummary => "compact summary".into(),
         Body::LocalCommand { name } => format!("command {}", name.as_deref().unwrap_or("output")),
         Body::Assistant(answer) => {
@@ -278,7 +278,7 @@ fn record_words(body: &Body<'_>) -> Option<String> {
             let aborted = if answer.aborted { ", aborted" } else { "" };
             format!("{} ({stop}{aborted})", blocks.collect::<Vec<_>>().join(", "))
         }
-        Body::ApiError { kind, status, .. } => format!("API error {kind:?} {status:?}"),
+        Body::ApiError { kind, .. } => format!("API error {kind:?}"),
         Body::System(System::TurnDuration { pending_agents: 0 }) => "turn_duration".into(),
         Body::System(System::TurnDuration { pending_agents }) => {
             format!("turn_duration, {pending_agents} subagents")

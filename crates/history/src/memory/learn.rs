@@ -54,10 +54,13 @@ pub fn learn_one(
         Some(batch) => learn_turn(store, session, &place, batch)?,
         None => None,
     };
-    let learned = match learned {
+    let mut learned = match learned {
         Some(learned) => learned,
         None => learn_session(store, session, &place)?,
     };
+    // The store takes no evidence of these, and the rules keep no text of them.
+    let forgotten = store.forgotten_memories(place.project)?;
+    learned.seen.shown.retain(|memory, _| !forgotten.contains(memory));
     let turns = since.filter(|_| !learned.seen.is_over_http);
     let turns = turns.map(|since| turns_to_ask(&learned.rows, since)).unwrap_or_default();
     // A text that cannot be read makes the rules look at the whole session.
@@ -243,7 +246,7 @@ pub(super) fn turn_rows(
 ) -> Result<Option<SessionRows>, StoreError> {
     let Some(stored) = store.batch(session, batch)? else { return Ok(None) };
     let plans = if store.has_plan(session, batch)? { plan_rows(store, session)? } else { Vec::new() };
-    let calls = store.activities_of_batch(session, batch)?;
+    let calls = store.newest_activities(session, Some(batch), MOST_CALLS)?;
     Ok(Some(SessionRows {
         root: root.to_owned(),
         batches: vec![stored.batch],
@@ -272,7 +275,7 @@ pub(super) fn session_rows(
         root: root.to_owned(),
         batches: store.newest_batches(session, MOST_TURNS)?.into_iter().map(|stored| stored.batch).collect(),
         calls: store
-            .newest_activities(session, MOST_CALLS)?
+            .newest_activities(session, None, MOST_CALLS)?
             .into_iter()
             .map(|stored| stored.activity)
             .collect(),

@@ -17,11 +17,15 @@ use crate::live_state::LiveState;
 use crate::query::named::{IdScope, MAX_CANDIDATES, resolve_one};
 
 /// The session that `asked` names, or all sessions of the work chain with that id. A beginning of a session's id
-/// means that session, as in all commands.
+/// means that session, as in all commands. `own` holds the ids of own sessions that begin so, stored or not.
 ///
 /// # Errors
 /// When nothing matches, or several ids do.
-pub fn resolve_removal(store: &Store, asked: &str) -> Result<(Removal, Option<String>), ApiError> {
+pub fn resolve_removal(
+    store: &Store,
+    asked: &str,
+    own: Vec<String>,
+) -> Result<(Removal, Option<String>), ApiError> {
     let stored = |error: StoreError| store_api_error(&error);
     let chains = store.chain_ids(asked, MAX_CANDIDATES + 1).map_err(stored)?;
     let is_chain = chains.iter().any(|chain| chain == asked);
@@ -29,6 +33,8 @@ pub fn resolve_removal(store: &Store, asked: &str) -> Result<(Removal, Option<St
     if sessions.is_empty() {
         sessions = store.session_ids_of_strays(asked).map_err(stored)?;
     }
+    let unstored: Vec<String> = own.into_iter().filter(|id| !sessions.contains(id)).collect();
+    sessions.extend(unstored);
     if chains.is_empty() || !(sessions.is_empty() || is_chain) {
         let session = resolve_one(IdScope::StoredOrChains, asked, &sessions)?;
         return Ok((Removal::Forget(SessionId::new(session)), None));

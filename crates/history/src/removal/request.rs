@@ -9,8 +9,8 @@ use watchbill_protocol::store::ForgetReport;
 /// What to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetWhat {
-    /// One session, or all sessions of a work chain: by its id, or a unique beginning of one.
-    Session(String),
+    /// Sessions, or all sessions of work chains: by their ids, or unique beginnings of them.
+    Sessions(Vec<String>),
     /// Every session that has been silent since before this time.
     Before(Timestamp),
 }
@@ -29,6 +29,15 @@ pub enum Removal {
 }
 
 impl Removal {
+    /// The sessions that it names.
+    pub fn sessions(&self) -> &[SessionId] {
+        match self {
+            Self::Forget(session) | Self::RememberAgain(session) => std::slice::from_ref(session),
+            Self::ForgetAll(sessions) => sessions,
+            Self::ForgetBefore(_) => &[],
+        }
+    }
+
     /// The same as a request to the holder of the store.
     pub fn request(&self) -> ApiRequest {
         let text = |session: &SessionId| session.to_string();

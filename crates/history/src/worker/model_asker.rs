@@ -240,7 +240,7 @@ impl ModelAsker {
                 (result, is_cancelled)
             }
             Err(error) => {
-                let error = format!("watchbill-memory cannot be started: {error}");
+                let error = format!("watchbill-model-client cannot be started: {error}");
                 (ModelResult { error: Some(error), away: true, ..ModelResult::default() }, false)
             }
         }

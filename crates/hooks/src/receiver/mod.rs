@@ -86,10 +86,10 @@ impl Receiver {
         let folder = places.root().to_path_buf();
         let (door, waker) =
             thread::Inlet::open(&places).map_err(|source| ReceiverError::Ear { folder, source })?;
-        let hearing = round::ReceiverState::new(places, listener, Arc::clone(&exclude), Arc::clone(&counts));
+        let state = round::ReceiverState::new(places, listener, Arc::clone(&exclude), Arc::clone(&counts));
         let thread = std::thread::Builder::new()
             .name("watchbill-hooks".into())
-            .spawn(move || door.run(hearing))
+            .spawn(move || door.run(state))
             .map_err(ReceiverError::Thread)?;
         Ok(Self { waker, counts, exclude, thread: Some(thread) })
     }

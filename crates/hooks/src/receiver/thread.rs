@@ -55,9 +55,9 @@ mod unix {
         }
     }
 
-    /// The thread's side: the ear, and the connections of senders.
+    /// The thread's side: the socket, and the connections of senders.
     pub struct Inlet {
-        ear: ReceiverSocket,
+        socket: ReceiverSocket,
         woken: UnixStream,
         stopping: Arc<AtomicBool>,
         connections: Vec<Connection>,
@@ -76,24 +76,24 @@ mod unix {
     }
 
     impl Inlet {
-        /// Opens the ear. From now on senders find it.
+        /// Opens the socket. From now on senders find it.
         pub fn open(places: &HookPaths) -> io::Result<(Self, Waker)> {
-            let ear = ReceiverSocket::open(places)?;
+            let socket = ReceiverSocket::open(places)?;
             let (end, woken) = UnixStream::pair()?;
             end.set_nonblocking(true)?;
             woken.set_nonblocking(true)?;
             let stopping = Arc::new(AtomicBool::new(false));
             let waker = Waker { end, stopping: Arc::clone(&stopping) };
-            Ok((Self { ear, woken, stopping, connections: Vec::new() }, waker))
+            Ok((Self { socket, woken, stopping, connections: Vec::new() }, waker))
         }
 
         /// Runs rounds until it is stopped.
-        pub fn run(mut self, mut hearing: ReceiverState) {
-            hearing.begin();
+        pub fn run(mut self, mut state: ReceiverState) {
+            state.begin();
             let mut restless = true;
             while !self.stopping.load(Ordering::Acquire) {
                 let ready =
-                    match self.wait(if restless { Some(ROUND_AFTER_ACTIVITY) } else { hearing.patience() }) {
+                    match self.wait(if restless { Some(ROUND_AFTER_ACTIVITY) } else { state.patience() }) {
                         Ok(ready) => ready,
                         Err(rustix::io::Errno::INTR) => continue,
                         Err(error) => {
@@ -102,11 +102,11 @@ mod unix {
                         }
                     };
                 if ready.listener {
-                    self.accept(&hearing.counts);
+                    self.accept(&state.counts);
                 }
-                let arrived = self.read(&hearing.counts);
+                let arrived = self.read(&state.counts);
                 if !arrived.is_empty() || ready.woken || ready.nothing {
-                    restless = hearing.round(arrived);
+                    restless = state.round(arrived);
                 }
             }
         }
@@ -115,7 +115,7 @@ mod unix {
             let mut descriptors = vec![PollFd::new(&self.woken, PollFlags::IN)];
             let open = self.connections.len() < CONNECTIONS;
             let interest = if open { PollFlags::IN } else { PollFlags::empty() };
-            descriptors.push(PollFd::new(&self.ear.listener, interest));
+            descriptors.push(PollFd::new(&self.socket.listener, interest));
             descriptors.extend(self.connections.iter().map(|c| PollFd::new(&c.stream, PollFlags::IN)));
             // An open connection may never end, so it needs a regular check.
             let limit = if self.connections.is_empty() { limit } else { Some(limit.unwrap_or(TIMEOUT)) };
@@ -136,7 +136,7 @@ mod unix {
 
         fn accept(&mut self, counts: &Counts) {
             while self.connections.len() < CONNECTIONS {
-                let Ok((stream, _)) = self.ear.listener.accept() else { return };
+                let Ok((stream, _)) = self.socket.listener.accept() else { return };
                 if !is_ours(&stream) {
                     Counts::add(&counts.refused);
                 } else if stream.set_nonblocking(true).is_ok() {
@@ -247,11 +247,11 @@ mod elsewhere {
         }
 
         /// Runs rounds until it is stopped.
-        pub fn run(self, mut hearing: ReceiverState) {
-            hearing.begin();
+        pub fn run(self, mut state: ReceiverState) {
+            state.begin();
             let next = || self.0.recv_timeout(ROUND_AFTER_ACTIVITY);
             while matches!(next(), Ok(false) | Err(RecvTimeoutError::Timeout)) {
-                hearing.round(Vec::new());
+                state.round(Vec::new());
             }
         }
     }

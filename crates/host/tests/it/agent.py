@@ -106,6 +106,10 @@ def cut(uuid, message, words):
 
 
 def turn(uuid, words):
+    global SESSION
+    if words.startswith("clear"):
+        # As after the command of that name: another conversation begins.
+        SESSION = words.split(" ")[1]
     note("transcripts", SESSION)
     say(type="command_lifecycle", command_uuid=uuid, state="started")
     say(type="system", subtype="init", session_id=SESSION, model="stand-in", permissionMode="default", claude_code_version="0")

@@ -21,7 +21,7 @@ fn refused(session: &Session) -> (String, OwnWhat) {
     let mut told = session.attach();
     let end = told.until_end();
     let error = told.until_event("the error", |what| matches!(what, OwnWhat::Error { .. }));
-    let OwnWhat::Error { text, cause } = error else { unreachable!() };
+    let OwnWhat::Error { text, cause, .. } = error else { unreachable!() };
     assert_eq!(cause, "start");
     (text, end)
 }
@@ -106,7 +106,7 @@ fn an_agent_that_does_not_react_to_an_interrupt_is_told() {
     session.send(&OwnCommand::Interrupt).unwrap();
     let error = told.until_event("the report", |what| matches!(what, OwnWhat::Error { .. }));
     assert!(
-        matches!(&error, OwnWhat::Error { text, cause } if cause == "interrupt" && text.contains("does not react")),
+        matches!(&error, OwnWhat::Error { text, cause, .. } if cause == "interrupt" && text.contains("does not react")),
         "{error:?}"
     );
     session.send(&OwnCommand::Stop).unwrap();

@@ -310,7 +310,7 @@ fn a_folder_that_does_not_exist_starts_nothing() {
     session.prompt("one", PromptWhen::Queue);
     let error = told.until_event("the error", |what| matches!(what, OwnWhat::Error { .. }));
     assert!(
-        matches!(&error, OwnWhat::Error { text, cause } if cause == "start" && text.contains("gone")),
+        matches!(&error, OwnWhat::Error { text, cause, .. } if cause == "start" && text.contains("gone")),
         "{error:?}"
     );
     told.until_end();

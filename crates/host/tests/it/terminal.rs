@@ -110,7 +110,7 @@ fn the_screen_below_another_one_comes_back() {
 #[test]
 fn a_resize_reaches_the_program_once() {
     let stage = Stage::new();
-    // The trap only counts: bash can lose a signal that comes while the trap of the one before runs, and what the trap
+    // The trap only counts. Bash can lose a signal that comes while the trap of the one before runs, and what the trap
     // itself prints is seen before it has ended.
     let session = stage.shell(
         "n=0; told=0; trap 'n=$((n+1))' WINCH; echo ready; \

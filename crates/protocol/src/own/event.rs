@@ -101,6 +101,9 @@ pub enum OwnWhat {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[ts(as = "Option<bool>", optional)]
         thinking: bool,
+        /// The id of the transcript's record that has it, where the agent names it: Claude does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        record: Option<String>,
     },
     /// The agent uses a tool.
     ToolUse {
@@ -184,6 +187,9 @@ pub enum OwnWhat {
         text: String,
         /// `limit`, `login`, `api`, `start`, `command`, `protocol`, `interrupt`.
         cause: String,
+        /// The id of the transcript's record that has it, where the agent names it: Claude does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        record: Option<String>,
     },
     /// How full the context is.
     Context {

@@ -40,7 +40,7 @@ impl OwnAgent {
     }
 
     /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self.agent() {
             Some(agent) => agent.as_str(),
             None => "shell",

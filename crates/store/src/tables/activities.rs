@@ -235,46 +235,29 @@ impl Store {
         })
     }
 
-    /// The newest activities of a session, at most so many, in order of their times. They lack their inputs, which are most
-    /// of their bytes. Only to-dos have them.
+    /// The newest activities of a session, or of one turn of it, at most so many, in order of their times. They lack their inputs, which
+    /// are most of their bytes. Only to-dos have them.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn newest_activities(
         &self,
         session: SessionKey,
+        batch: Option<&str>,
         most: u32,
     ) -> Result<Vec<StoredActivity>, StoreError> {
+        let of_batch = if batch.is_some() { "batch = ?3" } else { "?3 IS NULL" };
         let mut newest: Vec<StoredActivity> = self.with_sql(|sql| {
             sql.prepare_cached(&format!(
-                "SELECT {} FROM activities WHERE session = ?1
+                "SELECT {} FROM activities WHERE session = ?1 AND {of_batch}
                  ORDER BY at DESC, file DESC, byte DESC, call DESC LIMIT ?2",
                 short_columns()
             ))?
-            .query_map((session, most), read)?
+            .query_map((session, most, batch), read)?
             .collect()
         })?;
         newest.reverse();
         Ok(newest)
-    }
-
-    /// The activities of a turn in order of their times. Only to-dos have their inputs.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn activities_of_batch(
-        &self,
-        session: SessionKey,
-        batch: &str,
-    ) -> Result<Vec<StoredActivity>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
-                "SELECT {} FROM activities WHERE session = ?1 AND batch = ?2 ORDER BY at, file, byte, call",
-                short_columns()
-            ))?
-            .query_map((session, batch), read)?
-            .collect()
-        })
     }
 
     /// The files of a session that calls of other sessions of the project have named since: the session, the file, the tool. The newest first.

@@ -28,7 +28,7 @@ pub enum SnapshotKind {
 
 impl SnapshotKind {
     /// The name in the table.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::State => "state",
             Self::History => "history",
@@ -63,7 +63,7 @@ impl WriteTransaction<'_> {
         offset: u64,
         bytes: &[u8],
     ) -> Result<(), StoreError> {
-        let row = (file, kind.word(), part, version, count(offset), bytes);
+        let row = (file, kind.as_str(), part, version, count(offset), bytes);
         // In two statements: a replacing one would copy the page that it changes, to be able to roll itself back.
         let changed = self.run(
             "UPDATE snapshots SET version = ?4, cursor = ?5, bytes = ?6 WHERE file = ?1 AND kind = ?2 AND part = ?3",
@@ -85,7 +85,7 @@ impl WriteTransaction<'_> {
     pub fn cut_snapshot(&mut self, file: FileKey, kind: SnapshotKind, from: u32) -> Result<(), StoreError> {
         self.run(
             "DELETE FROM snapshots WHERE file = ?1 AND kind = ?2 AND part >= ?3",
-            (file, kind.word(), from),
+            (file, kind.as_str(), from),
         )?;
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Store {
             sql.prepare_cached(
                 "SELECT part, version, cursor, bytes FROM snapshots WHERE file = ?1 AND kind = ?2 ORDER BY part",
             )?
-            .query_map((file, kind.word()), |row| {
+            .query_map((file, kind.as_str()), |row| {
                 Ok(SnapshotPart {
                     part: row.get(0)?,
                     version: row.get(1)?,

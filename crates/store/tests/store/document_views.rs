@@ -338,10 +338,14 @@ fn the_newest_rows_of_a_long_session_are_read_and_no_more() {
     let rig = Rig::new();
     let mut store = rig.open();
     let key = stored(&mut store);
-    let calls = store.newest_activities(key, 3).unwrap();
+    let calls = store.newest_activities(key, None, 3).unwrap();
     let ids: Vec<&str> = calls.iter().map(|call| &*call.activity.id).collect();
     assert_eq!(ids, ["c2100", "c2200", "c2300"], "the newest, in their order");
     assert!(calls.iter().all(|call| call.activity.input.is_none() && call.activity.target.is_some()));
+    let turn = |most| store.newest_activities(key, Some("p2"), most).unwrap();
+    let (all, newest) = (turn(u32::MAX), turn(2));
+    assert!(all.len() > 2 && all.iter().all(|call| call.activity.batch.as_deref() == Some("p2")));
+    assert_eq!(newest, all[all.len() - 2..], "the newest of a turn, and no more");
     let turns = store.newest_batches(key, 1).unwrap();
     assert_eq!(turns.iter().map(|turn| &*turn.batch.id).collect::<Vec<_>>(), ["p2"]);
     assert_eq!(store.newest_batches(key, 10).unwrap(), store.batches(key).unwrap());

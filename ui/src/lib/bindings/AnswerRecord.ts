@@ -33,8 +33,8 @@ surface: string,
  */
 at: string, 
 /**
- * `sent`, `taken`, `effect`, `no_effect` or `lost`; `expired` for a request that ended with its session, unanswered;
- * `refused` for the attempt of a program that may not answer.
+ * `sent`, `unsent`, `taken`, `effect`, `no_effect`, or `lost`: unknown whether it arrived. `expired` for a request that ended with
+ * its session, unanswered. `refused` for the attempt of a program that may not answer.
  */
 outcome: string, 
 /**

@@ -99,7 +99,11 @@ text: string,
 /**
  * It is thinking.
  */
-thinking?: boolean, } | { "event": "tool_use", 
+thinking?: boolean, 
+/**
+ * The id of the transcript's record that has it, where the agent names it: Claude does.
+ */
+record?: string, } | { "event": "tool_use", 
 /**
  * The id of the call.
  */
@@ -191,7 +195,11 @@ text: string,
 /**
  * `limit`, `login`, `api`, `start`, `command`, `protocol`, `interrupt`.
  */
-cause: string, } | { "event": "context", 
+cause: string, 
+/**
+ * The id of the transcript's record that has it, where the agent names it: Claude does.
+ */
+record?: string, } | { "event": "context", 
 /**
  * Tokens in it.
  */

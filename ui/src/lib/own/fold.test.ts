@@ -73,7 +73,7 @@ test("ends of turns, errors, compactions and the end of the session are said", (
     { event: "ending", left: [{ pid: 7, command: "sleep 100" }] },
     { event: "session_ended", code: 1, asked: false, words: "segfault" },
   ]);
-  expect(shown(fold)).toEqual(["boundary", "error No credit", "interrupted"]);
+  expect(shown(fold)).toEqual(["boundary", "error a usage limit is reached: No credit", "interrupted"]);
   expect(fold.facts.ended).toEqual({ at: at(8), asked: false, words: "The agent ended with code 1: segfault" });
   expect(fold.facts.ending).toBeUndefined();
 });

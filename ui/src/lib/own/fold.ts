@@ -13,14 +13,14 @@ export type LiveItem = {
   readonly turn: number;
   /** More of it is to come. */
   readonly growing: boolean;
+  /** The id of the transcript's record that has it, where the agent names it. */
+  readonly record?: string | undefined;
 };
 
 /** As much of an input or output is shown, as in the timeline of a transcript. */
 const MOST = 16_384;
 const RETRY = "retry";
 const COMPACTION = "compaction";
-/** Errors that end a turn. The transcript has the same text, so it stays as it is. */
-const OF_TURN: ReadonlySet<string> = new Set(["api", "limit", "login"]);
 
 type Said = Pick<TimelineItem, "key" | "at"> & Record<string, unknown>;
 
@@ -121,7 +121,7 @@ export class OwnFold {
         this.#remove(COMPACTION);
         return this.#put("", false, { key: "", at: event.at, kind: "boundary", trigger: event.trigger ?? "", ...(event.before === undefined ? {} : { preTokens: event.before }) });
       case "error":
-        return this.#put("", false, { key: "", at: event.at, kind: "error", text: OF_TURN.has(event.cause) ? event.text : [causeWords(event.cause), event.text].filter(Boolean).join(": ") });
+        return this.#put("", false, { key: "", at: event.at, kind: "error", text: [causeWords(event.cause), event.text].filter(Boolean).join(": ") }, event.record);
       case "moved":
         return this.#put("", false, { key: "", at: event.at, kind: "continued", to: event.session, reason: "clear" });
       case "turn_end":
@@ -161,10 +161,10 @@ export class OwnFold {
     this.#put(block, true, { key: "", at: before?.item.at ?? at, kind, text: text + delta });
   }
 
-  #whole({ block, text, thinking, at }: Extract<OwnEvent, { event: "block" }>): void {
+  #whole({ block, text, thinking, record, at }: Extract<OwnEvent, { event: "block" }>): void {
     if (text === "") return this.#remove(block);
     this.#remove(RETRY);
-    this.#put(block, false, { key: "", at: this.#item(block)?.item.at ?? at, kind: thinking === true ? "thinking" : "response", text });
+    this.#put(block, false, { key: "", at: this.#item(block)?.item.at ?? at, kind: thinking === true ? "thinking" : "response", text }, record);
   }
 
   #result({ id, text, failed, at }: Extract<OwnEvent, { event: "tool_result" }>): void {
@@ -181,14 +181,14 @@ export class OwnFold {
   }
 
   /** Replaces the entry of that name, or adds one. An entry without a name is never replaced. */
-  #put(name: string, growing: boolean, said: Said): void {
+  #put(name: string, growing: boolean, said: Said, record?: string): void {
     const index = name === "" ? undefined : this.#at.get(name);
     const key = name === "" ? `live ${(this.#count += 1)}` : `live ${name}`;
     const at = index ?? this.#items.length;
     // What comes between two turns belongs to the next one.
     const comes = this.facts.working ? this.#turn : this.#turn + 1;
     const item = { ...said, key, index: at, sessionId: this.#session } as unknown as TimelineItem;
-    this.#items[at] = { item, turn: this.#items[at]?.turn ?? comes, growing };
+    this.#items[at] = { item, turn: this.#items[at]?.turn ?? comes, growing, record };
     if (name !== "") this.#at.set(name, at);
   }
 

@@ -5,8 +5,6 @@ import type { LiveItem } from "./fold";
 
 /** Clocks of an agent and its host are the same, but a record and its event are not written in the same moment. */
 const SLACK_MS = 5_000;
-/** A transcript's text is cut at some length. A text that agrees so far is the same one. */
-const ENOUGH = 8_000;
 
 /** As many of the newest entries of a transcript are looked at. */
 const NEWEST = 100;
@@ -19,31 +17,25 @@ export function newestOf(timeline: { readonly total: number; item(index: number)
 
 /**
  * The entries after the last one that the transcript has. The agent writes in order, so each entry before that one is
- * there as well. A prompt is known by its id, a call by its id, other entries by their text, which must be of the same
- * time: "Done." is said often.
+ * there as well. An entry is known by the id of its record or call. One without words, such as an interrupt, has no id: it
+ * is known by its kind and time.
  */
 export function missingEntries(live: readonly LiveItem[], newest: readonly TimelineItem[]): readonly LiveItem[] {
   const begun = Date.parse(live[0]?.item.at ?? "") - SLACK_MS;
-  const said = new Set<string>();
+  const has = new Set<string>();
   for (const item of newest) {
-    const record = item.key.indexOf(".");
-    if (record > 0) said.add(`record ${item.key.slice(0, record)}`);
-    if (item.kind === "tool") said.add(`call ${item.id}`);
-    else if (!(Date.parse(item.at ?? "") < begun)) said.add(markOf(item));
+    const end = item.key.indexOf(".");
+    if (end > 0) has.add(`record ${item.key.slice(0, end)}`);
+    if (item.kind === "tool") has.add(`call ${item.id}`);
+    else if (!("text" in item) && !(Date.parse(item.at ?? "") < begun)) has.add(item.kind);
   }
-  for (let i = live.length - 1; i >= 0; i -= 1) {
-    const { item, growing } = live[i]!;
-    if (said.has(nameOf(item)) || (!growing && item.kind !== "tool" && said.has(markOf(item)))) return live.slice(i + 1);
-  }
-  return live;
+  const last = live.findLastIndex((entry) => has.has(idOf(entry)));
+  return last < 0 ? live : live.slice(last + 1);
 }
 
-/** Claude takes a prompt's id as the id of its record; the key of an entry begins with that, without dashes. */
-function nameOf(item: TimelineItem): string {
+function idOf({ item, record }: LiveItem): string {
   if (item.kind === "tool") return `call ${item.id}`;
-  return `record ${item.key.replace(/^live (prompt )?/, "").replaceAll("-", "")}`;
-}
-
-function markOf(item: TimelineItem): string {
-  return "text" in item ? `${item.kind} ${item.text.trim().slice(0, ENOUGH)}` : item.kind;
+  // Claude takes a prompt's id as the id of its record. The key of an entry begins with that, without dashes.
+  const id = record ?? (item.kind === "prompt" ? item.key.replace(/^live prompt /, "") : undefined);
+  return id === undefined ? item.kind : `record ${id.replaceAll("-", "")}`;
 }

@@ -137,7 +137,7 @@ impl State {
         let parent = text(value, "parent_tool_use_id");
         if let Some(word) = text(value, "error") {
             // The text of the error comes again with the result.
-            self.api_error = Some(word.to_owned());
+            self.api_error = Some((word.to_owned(), owned(value, "uuid")));
             return;
         }
         let message = value.get("message").unwrap_or(&Value::Null);
@@ -162,7 +162,8 @@ impl State {
             self.message.whole += 1;
             if let Some((thinking, words)) = words {
                 let block = format!("{id}#{index}");
-                events.extend(self.blocks.whole(&block, thinking, words.unwrap_or_default()));
+                let (words, record) = (words.unwrap_or_default(), text(value, "uuid"));
+                events.extend(self.blocks.whole(&block, thinking, words, record));
             }
         }
     }
@@ -226,7 +227,11 @@ impl State {
         for id in &prompts {
             self.reached(id, PromptPlace::Done, events);
         }
-        let ended = result::read(value, self.api_error.take().as_deref());
+        let (api_error, in_record) = self.api_error.take().unzip();
+        let mut ended = result::read(value, api_error.as_deref());
+        if let Some(OwnWhat::Error { record, .. }) = &mut ended.error {
+            *record = in_record.flatten();
+        }
         events.extend(self.blocks.end());
         events.extend(ended.error);
         let tokens = result::tokens(value);

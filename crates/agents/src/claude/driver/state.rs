@@ -64,8 +64,8 @@ pub(super) struct State {
     pub(super) requests: Requests<AnswerForm>,
     pub(super) blocks: Blocks,
     pub(super) message: Message,
-    /// The word of the last error in place of an answer.
-    pub(super) api_error: Option<String>,
+    /// The word of the last error in place of an answer, and the id of its record.
+    pub(super) api_error: Option<(String, Option<String>)>,
     /// The types of subagents, by their ids.
     pub(super) subagents: BTreeMap<String, String>,
     pub(super) calls: BTreeMap<String, Call>,

@@ -44,7 +44,6 @@ pub(super) struct Fields<'a> {
     pub request_id: Raw<'a>,
     pub api_error: Raw<'a>,
     pub error: Raw<'a>,
-    pub error_status: Raw<'a>,
     pub aborted: Raw<'a>,
 
     pub compact_metadata: Raw<'a>,
@@ -156,7 +155,6 @@ impl<'a> Fields<'a> {
             "requestId" => &mut self.request_id,
             "isApiErrorMessage" => &mut self.api_error,
             "error" => &mut self.error,
-            "apiErrorStatus" => &mut self.error_status,
             "isAbortedMidStream" => &mut self.aborted,
             "compactMetadata" => &mut self.compact_metadata,
             "durationMs" => &mut self.duration_ms,

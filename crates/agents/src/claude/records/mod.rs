@@ -213,13 +213,10 @@ fn moved<'a>(cwd: Raw<'a>, branch: Raw<'a>) -> Option<Body<'a>> {
 }
 
 fn api_error<'a>(f: &Fields<'a>) -> Body<'a> {
-    Body::ApiError {
-        kind: f.error.whole(),
-        status: status(f.error_status),
-        text: words::content_text(&f.message.content, TEXT_LIMIT),
-    }
+    Body::ApiError { kind: f.error.whole(), text: words::content_text(&f.message.content, TEXT_LIMIT) }
 }
 
+/// An HTTP status, as a number or as text.
 /// An HTTP status, as a number or as text.
 fn status(raw: Raw<'_>) -> Option<u16> {
     let number = raw.number().and_then(|n| n.try_into().ok());

@@ -27,8 +27,8 @@ pub(super) fn body<'a>(f: &Fields<'a>) -> Body<'a> {
             content.blocks().filter(|b| is_tool_result(b)).map(|b| tool_result(f, b)).collect(),
         );
     }
-    if let Some(for_tool_use) = interrupt(f) {
-        return Body::Interrupt { for_tool_use };
+    if is_interrupt(f) == Some(true) {
+        return Body::Interrupt;
     }
     let prompt = |text, origin, task_id| {
         let (permission_mode, plan_of) = (f.permission_mode.whole(), plan_of(f));
@@ -76,7 +76,7 @@ fn is_tool_result(block: &RawBlock<'_>) -> bool {
 ///
 /// If the user pastes these words, the record holds a string with `promptSource` and `permissionMode`. If an SDK
 /// sends them, it holds blocks with `promptSource`.
-fn interrupt(f: &Fields<'_>) -> Option<bool> {
+fn is_interrupt(f: &Fields<'_>) -> Option<bool> {
     let typed = match &f.message.content {
         Content::Text(_) => f.prompt_source.is_there() || f.permission_mode.is_there() || f.origin.is_there(),
         _ => f.prompt_source.is_there(),
@@ -89,11 +89,7 @@ fn interrupt(f: &Fields<'_>) -> Option<bool> {
         Content::Blocks(only, more) if more.is_empty() => only.text.word()?,
         _ => return None,
     };
-    match text.trim() {
-        INTERRUPTED => Some(false),
-        INTERRUPTED_FOR_TOOL_USE => Some(true),
-        _ => None,
-    }
+    Some(matches!(text.trim(), INTERRUPTED | INTERRUPTED_FOR_TOOL_USE))
 }
 
 /// What the agent writes for slash commands and `!` lines.

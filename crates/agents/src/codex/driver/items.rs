@@ -52,12 +52,12 @@ pub(super) fn completed(item: &Value, blocks: &mut Blocks, events: &mut Vec<OwnW
     match text(item, "type").unwrap_or_default() {
         "userMessage" | "hookPrompt" => {}
         "agentMessage" | "plan" => {
-            events.extend(blocks.whole(id, false, text(item, "text").unwrap_or_default()));
+            events.extend(blocks.whole(id, false, text(item, "text").unwrap_or_default(), None));
         }
         "reasoning" => {
             let parts: Vec<_> =
                 list(item, "summary").chain(list(item, "content")).filter_map(Value::as_str).collect();
-            events.extend(blocks.whole(id, true, &parts.join("\n\n")));
+            events.extend(blocks.whole(id, true, &parts.join("\n\n"), None));
         }
         "contextCompaction" => events.push(OwnWhat::Compaction { done: true, trigger: None, before: None }),
         "" => {}

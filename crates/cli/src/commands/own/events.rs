@@ -124,7 +124,7 @@ impl Printer {
     fn text(&mut self, what: &OwnWhat) -> String {
         match what {
             OwnWhat::Text { block, delta } => self.grown(block, delta),
-            OwnWhat::Block { block, text, thinking: false } => {
+            OwnWhat::Block { block, text, thinking: false, .. } => {
                 let whole = marked("", text.trim_end());
                 let open = self.open.take_if(|open| open.block == *block && whole.starts_with(&open.said));
                 match open {

@@ -92,7 +92,7 @@ pub fn started(
         return emit(&to_json(&Started { row: own_row(global, folder)?, root: spec.root.as_deref() })?);
     }
     let (id, cwd) = (short(&spec.session), one_line(&spec.cwd));
-    let (session, agent) = (one_line(&spec.session), spec.agent.word());
+    let (session, agent) = (one_line(&spec.session), spec.agent.as_str());
     emit(&if has_begun {
         format!("session {session} runs {agent} in {cwd}; `watchbill attach {id}` shows it\n")
     } else {

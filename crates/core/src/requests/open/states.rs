@@ -82,8 +82,11 @@ pub enum RequestEffect {
     Expired(Arc<Request>),
 }
 
+as_str!(AnswerOutcome);
+
 /// The outcome of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum_macros::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum AnswerOutcome {
     /// The hook process has printed it.
     Taken,
@@ -91,7 +94,8 @@ pub enum AnswerOutcome {
     Effect,
     /// The session asked on for five seconds.
     NoEffect,
-    /// The hook process ended before it printed the answer.
+    /// It is unknown whether it arrived: the hook process ended before it said that it printed the answer, or the host did not say
+    /// that it has it.
     Lost,
 }
 

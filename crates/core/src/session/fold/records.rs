@@ -44,7 +44,7 @@ impl SessionFold {
         match &record.body {
             Body::Prompt(prompt) => self.fold_prompt(prompt, step),
             Body::ToolResults(results) => self.fold_results(results, step),
-            Body::Interrupt { .. } => {
+            Body::Interrupt => {
                 self.turn.pending.clear();
                 self.end(StateKind::Interrupted, step);
             }

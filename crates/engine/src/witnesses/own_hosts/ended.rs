@@ -6,7 +6,7 @@ use std::path::Path;
 use watchbill_core::history::Exclude;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_drive::client::{HostClient, HostError};
-use watchbill_drive::fold::HostState;
+use watchbill_drive::fold::{HostState, OwnFold};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::sessions::{FoundHost, session};
 use watchbill_drive::summary::OwnSummary;
@@ -56,8 +56,11 @@ pub(crate) struct ExcludedSessions {
 }
 
 impl ExcludedSessions {
-    /// Reads the list of the forgotten sessions.
+    /// Finishes removals that were interrupted, and reads the list of the forgotten sessions.
     pub fn read(data_dir: &Path, exclude: &Exclude) -> Self {
+        if let Err(error) = Folder::finish_removals(data_dir) {
+            tracing::warn!(%error, "the rest of a removed session cannot be removed");
+        }
         let forgotten = watchbill_store::forgotten_sessions(data_dir)
             .inspect_err(|error| tracing::warn!(%error, "the list of the forgotten sessions cannot be read"))
             .ok();
@@ -130,14 +133,27 @@ fn set_unwanted(folder: &Folder, unwanted: bool) {
     }
 }
 
-/// All own sessions: the id of each, and what its events add up to.
-pub(crate) fn all(data_dir: &Path) -> Vec<(String, OwnSummary)> {
+/// What the log of an own session holds.
+pub(crate) struct OwnLog {
+    /// The ids of each conversation, as [`OwnSummary::conversations`] gives them.
+    pub conversations: Vec<Vec<String>>,
+    /// What its events add up to.
+    pub fold: OwnFold,
+}
+
+/// The logs of all own sessions.
+pub(crate) fn logs(data_dir: &Path) -> Vec<OwnLog> {
     let read = |folder| {
         let found = session(folder).ok()?;
         let has_ended = matches!(found.host, FoundHost::Ended);
         let state = if has_ended { HostState::Gone } else { HostState::Runs };
-        let summary = summary(&found.folder, &found.spec, state);
-        Some((found.spec.session, summary))
+        let OwnSummary { sessions, fold } = summary(&found.folder, &found.spec, state);
+        let known = || vec![sessions.iter().cloned().collect()];
+        let conversations = match sessions.len() {
+            1 => known(),
+            _ => OwnSummary::conversations(&found.folder, &found.spec).unwrap_or_else(|_| known()),
+        };
+        Some(OwnLog { conversations, fold })
     };
     Folder::all(data_dir).into_iter().filter_map(read).collect()
 }

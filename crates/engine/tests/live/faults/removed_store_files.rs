@@ -98,7 +98,7 @@ fn a_session_stays_forgotten_when_the_database_and_its_list_are_removed() {
     house.run_a_turn(2);
     house.until_stored(1, 2);
     house.until_stored(2, 2);
-    let what = ForgetWhat::Session(session(1));
+    let what = ForgetWhat::Sessions(vec![session(1)]);
     forget(&house.settings, &what, false, now(), &mut |_| ()).unwrap();
     house.until("it to be gone", |house| house.stored(1).is_empty());
     let gone = remove(&data, "watchbill.db");

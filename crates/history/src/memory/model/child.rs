@@ -11,7 +11,7 @@ use watchbill_platform::files::private_dir;
 use watchbill_protocol::model::{ModelAddress, ModelJob, ModelResult};
 
 /// The program.
-const PROGRAM: &str = if cfg!(windows) { "watchbill-memory.exe" } else { "watchbill-memory" };
+const PROGRAM: &str = if cfg!(windows) { "watchbill-model-client.exe" } else { "watchbill-model-client" };
 /// The most bytes of a result.
 const MOST: u64 = 4 << 20;
 /// The program keeps to its time by itself. One that does not is killed after this much more.
@@ -109,7 +109,7 @@ impl Asking {
         let _ = reader.join();
         let parsed = text.ok().and_then(Result::ok).and_then(|text| serde_json::from_str(text.trim()).ok());
         parsed.unwrap_or_else(|| ModelResult {
-            error: Some("the program watchbill-memory ended without a result".to_owned()),
+            error: Some("the program watchbill-model-client ended without a result".to_owned()),
             ..ModelResult::default()
         })
     }

@@ -18,16 +18,16 @@ fn a_file_that_is_no_event_is_counted_once_and_causes_no_further_rounds() {
         on_event: Box::new(move |event| ids.lock().expect("no thread panicked").push(event.origin.id)),
         on_trouble: Box::new(|| {}),
     };
-    let mut hearing = ReceiverState::new(places.clone(), listener, Arc::default(), Arc::default());
-    hearing.begin();
+    let mut state = ReceiverState::new(places.clone(), listener, Arc::default(), Arc::default());
+    state.begin();
     // A folder takes the file's place, because root can read any file.
     std::fs::create_dir(places.spool().join(format!("{:020}-{:032x}.event", 1, 7))).expect("made");
     spool::write(&places.spool(), &envelope(8), &envelope(8).encode(b"{}")).expect("written");
-    assert!(hearing.round(Vec::new()), "there is something new");
-    assert!(!hearing.round(Vec::new()), "and nothing any more");
+    assert!(state.round(Vec::new()), "there is something new");
+    assert!(!state.round(Vec::new()), "and nothing any more");
     assert_eq!(heard.lock().expect("no thread panicked").len(), 1);
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-    assert_eq!((count(&hearing.counts.damaged), count(&hearing.counts.unkept)), (1, 0));
+    assert_eq!((count(&state.counts.damaged), count(&state.counts.unkept)), (1, 0));
 }
 
 #[test]
@@ -42,23 +42,23 @@ fn nothing_is_stored_while_the_forgotten_list_is_unreadable_and_an_empty_journal
         on_event: Box::new(|_| {}),
         on_trouble: Box::new(|| {}),
     };
-    let mut hearing = ReceiverState::new(places.clone(), listener, Arc::default(), Arc::default());
-    hearing.begin();
-    assert_eq!(hearing.patience(), None, "nothing is there that could become old");
+    let mut state = ReceiverState::new(places.clone(), listener, Arc::default(), Arc::default());
+    state.begin();
+    assert_eq!(state.patience(), None, "nothing is there that could become old");
     std::fs::create_dir(&list).expect("in its place");
     let payload = br#"{"session_id":"s","hook_event_name":"Stop"}"#;
     let envelope = Envelope::new(1, clock::wall(), 1);
     spool::write(&places.spool(), &envelope, &envelope.encode(payload)).expect("written");
-    assert!(hearing.round(Vec::new()));
-    assert!(hearing.counts.in_trouble.load(Ordering::Relaxed));
+    assert!(state.round(Vec::new()));
+    assert!(state.counts.in_trouble.load(Ordering::Relaxed));
     let spooled = || spool::list(&places.spool()).expect("it can be read").len();
     assert_eq!((spooled(), std::fs::read(places.journal()).expect("it can be read").len()), (1, 0));
 
     std::fs::remove_dir(&list).expect("gone");
     std::fs::write(&list, "1795000000123 another\n").expect("written");
-    hearing.round(Vec::new());
-    assert!(!hearing.counts.in_trouble.load(Ordering::Relaxed));
+    state.round(Vec::new());
+    assert!(!state.counts.in_trouble.load(Ordering::Relaxed));
     assert_eq!(spooled(), 0);
     assert!(std::fs::read(places.journal()).expect("it can be read").ends_with(b"\"Stop\"}\n"));
-    assert_eq!(hearing.patience(), Some(TIDYING));
+    assert_eq!(state.patience(), Some(TIDYING));
 }

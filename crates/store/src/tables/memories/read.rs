@@ -233,6 +233,18 @@ impl Store {
         })
     }
 
+    /// The memories of a project that the user has forgotten.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn forgotten_memories(&self, project: u64) -> Result<BTreeSet<u64>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT memory FROM memory_edits WHERE project = ?1 AND what = 'forgotten'")?
+                .query_map([bits(project)], |row| row.get(0).map(unbits))?
+                .collect()
+        })
+    }
+
     /// How many memories a project has, counted up to a limit.
     ///
     /// # Errors

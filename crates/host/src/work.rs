@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::orphans;
-use super::process_names;
-use super::processes::{self, Process};
-use crate::folder::Folder;
+use watchbill_drive::folder::Folder;
+
+use crate::orphans;
+use crate::process_names;
+use crate::processes::{self, Process};
 
 /// How often the processes are written down while the agent works.
 const INTERVAL: Duration = Duration::from_secs(2);

@@ -8,11 +8,10 @@ use std::io;
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 use watchbill_core::requests::visible::visible_line;
+use watchbill_drive::folder::Folder;
+use watchbill_drive::host_process::is_host_beside;
 use watchbill_platform::process;
 use watchbill_protocol::own::event::OwnProcess;
-
-use crate::folder::Folder;
-use crate::host_process::is_host_beside;
 
 /// How much of a command line is shown, in characters.
 const SHOWN: usize = 120;

@@ -3,6 +3,9 @@
 //! It is started three times for a session. The first process makes the host and waits until it listens. So the program that
 //! starts a session is not the host's parent. The second process is the host. The third becomes the agent (`exec`).
 
+#![forbid(unsafe_code)]
+#![cfg(target_os = "linux")]
+
 mod agent;
 mod agent_lifecycle;
 mod answered;
@@ -39,14 +42,14 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use watchbill_drive::folder::Folder;
+use watchbill_drive::host_process::{KEEP, NAME};
 use watchbill_platform::files::open_private;
 use watchbill_platform::socket::Address;
 
-use self::environment::ALLOCATOR;
-use self::input::Input;
-use self::session::Session;
-use crate::folder::Folder;
-use crate::host_process::{KEEP, NAME};
+use crate::environment::ALLOCATOR;
+use crate::input::Input;
+use crate::session::Session;
 
 /// How long a host may take to listen.
 const START: Duration = Duration::from_secs(10);

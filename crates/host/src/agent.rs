@@ -14,16 +14,16 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{InputModes, OptionalActions, Winsize};
+use watchbill_agents::launch::Launch;
+use watchbill_drive::host_process::NAME;
+use watchbill_drive::log::Direction;
 use watchbill_protocol::own::spec::OwnSize;
 
-use super::conversation::Conversation;
-use super::environment::environment;
-use super::exec;
-use super::input::{Input, Room};
-use super::processes::{self, Process};
-use crate::host_process::NAME;
-use crate::log::Direction;
-use watchbill_agents::launch::Launch;
+use crate::conversation::Conversation;
+use crate::environment::environment;
+use crate::exec;
+use crate::input::{Input, Room};
+use crate::processes::{self, Process};
 
 /// The most bytes of output of a terminal at once.
 const CHUNK: usize = 64 << 10;

@@ -3,11 +3,11 @@
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use watchbill_drive::log::Direction;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::own::command::OwnCommand;
 
-use super::mailbox::Mailbox;
-use crate::log::Direction;
+use crate::mailbox::Mailbox;
 
 /// The most bytes of the agent's output that wait for the loop. A longer line waits alone.
 const MAX_WAITING_BYTES: usize = 1 << 20;

@@ -8,8 +8,8 @@ use vt100::capture::{BasicFormattedCaptureState, RowContents};
 use vt100::{Callbacks, MouseProtocolEncoding, MouseProtocolMode, Parser, Screen};
 use watchbill_protocol::own::spec::OwnSize;
 
-use super::control_sequences;
-use super::terminal_queries::{TerminalQuery, terminal_query};
+use crate::control_sequences;
+use crate::terminal_queries::{TerminalQuery, terminal_query};
 
 /// The lines that are kept of what scrolled off the screen.
 const SCROLLBACK: usize = 10_000;

@@ -22,7 +22,7 @@ use watchbill_settings::{Configuration, Settings, TrayColours};
 use crate::alerts::Alerts;
 use crate::bridge::Bridge;
 use crate::engine;
-use crate::looking::Looking;
+use crate::focused_session::FocusedSession;
 use crate::tray::Tray;
 
 /// A burst of records redraws the window no more than twenty times a second.
@@ -39,12 +39,12 @@ const ALERT_PAUSE: Millis = Millis(100);
 const TRAY_PAUSE: Millis = Millis(500);
 
 /// Tauri's managed state.
-pub struct Desk {
+pub struct AppState {
     engine: Arc<RwLock<Handle>>,
     bridge: Arc<Bridge>,
     tray: Arc<Tray>,
     alerts: Arc<Alerts>,
-    looking: Mutex<Looking>,
+    focus: Mutex<FocusedSession>,
     /// Made-up sessions are shown. No settings apply to them.
     demo: AtomicBool,
     /// When an ended engine was last started again. Held while a thread decides whether another engine is needed, so
@@ -62,15 +62,15 @@ pub struct Desk {
 /// Raises the window, with a session selected if one is given.
 pub type Opener = Arc<dyn Fn(Option<String>) + Send + Sync>;
 
-impl Desk {
-    /// A desk with a running engine.
+impl AppState {
+    /// A app_state with a running engine.
     pub fn new(engine: Handle, demo: bool, refusal: Option<String>) -> Self {
         Self {
             engine: Arc::new(RwLock::new(engine)),
             bridge: Arc::new(Bridge::default()),
             tray: Arc::new(Tray::new()),
             alerts: Arc::new(Alerts::new()),
-            looking: Mutex::default(),
+            focus: Mutex::default(),
             demo: AtomicBool::new(demo),
             restarted: Mutex::default(),
             http: HttpService::default(),
@@ -184,14 +184,14 @@ impl Desk {
     /// The window is gone.
     pub fn window_closed(&self) {
         self.bridge.disconnect();
-        self.look(|looking| looking.closed());
+        self.look(|focus| focus.closed());
     }
 
     /// The window's page has ended and another will be loaded. It shows the same session again if `as_it_was`.
     pub fn page_lost(&self, as_it_was: bool) {
         self.bridge.disconnect();
-        let shown = self.looking().shown();
-        self.look(|looking| looking.shows(None));
+        let shown = self.focus().shown();
+        self.look(|focus| focus.shows(None));
         if let Some(session) = shown.filter(|_| as_it_was) {
             self.bridge.select(session);
         }
@@ -199,24 +199,24 @@ impl Desk {
 
     /// The user has turned to the window, or away from it.
     pub fn window_focused(&self, focused: bool) {
-        self.look(|looking| looking.focused(focused));
+        self.look(|focus| focus.focused(focused));
     }
 
     /// The window shows this session, or only the roster.
     pub fn window_shows(&self, session: Option<String>) {
-        self.look(|looking| looking.shows(session));
+        self.look(|focus| focus.shows(session));
     }
 
-    fn look(&self, change: impl FnOnce(&mut Looking) -> Option<Option<String>>) {
+    fn look(&self, change: impl FnOnce(&mut FocusedSession) -> Option<Option<String>>) {
         // Calls the engine under the lock, so that it gets two changes in their order.
-        let mut looking = self.looking();
-        if let Some(in_front) = change(&mut looking) {
+        let mut focus = self.focus();
+        if let Some(in_front) = change(&mut focus) {
             current(&self.engine).set_in_front(in_front);
         }
     }
 
-    fn looking(&self) -> MutexGuard<'_, Looking> {
-        self.looking.lock().unwrap_or_else(PoisonError::into_inner)
+    fn focus(&self) -> MutexGuard<'_, FocusedSession> {
+        self.focus.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Mutes alerts for this long by the engine's clock: the demo has a clock of its own.
@@ -315,8 +315,8 @@ impl Desk {
             std::mem::replace(&mut *self.engine.write().unwrap_or_else(PoisonError::into_inner), engine);
         {
             // The window reports only changes, so tell the new engine which session is in front now.
-            let looking = self.looking();
-            current(&self.engine).set_in_front(looking.in_front().cloned());
+            let focus = self.focus();
+            current(&self.engine).set_in_front(focus.in_front().cloned());
         }
         self.tray.engine_changed();
         self.alerts.engine_changed();

@@ -9,24 +9,24 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use watchbill_core::time::Timestamp;
+use watchbill_drive::folder::Folder;
+use watchbill_drive::log::{Direction, LogWriter};
+use watchbill_drive::replay::{Replay, numbered};
+use watchbill_drive::summary::OwnSummary;
+use watchbill_drive::transcript::TranscriptWriter;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSpec;
 
-use super::agent::Agent;
-use super::answered::Answered;
-use super::input::{Call, Input};
-use super::mailbox::Mailbox;
-use super::prompt_queue::{Act, PromptQueue};
-use super::readers::{Readers, message};
-use super::screen::Screen;
-use super::shutdown_plan::ShutdownPlan;
-use super::work::Work;
-use crate::folder::Folder;
-use crate::log::{Direction, LogWriter};
-use crate::replay::{Replay, numbered};
-use crate::summary::OwnSummary;
-use crate::transcript::TranscriptWriter;
+use crate::agent::Agent;
+use crate::answered::Answered;
+use crate::input::{Call, Input};
+use crate::mailbox::Mailbox;
+use crate::prompt_queue::{Act, PromptQueue};
+use crate::readers::{Readers, message};
+use crate::screen::Screen;
+use crate::shutdown_plan::ShutdownPlan;
+use crate::work::Work;
 
 /// How long a log that cannot be written (a full disk) holds everything up before the session is ended.
 const LOG_TIMEOUT: Duration = Duration::from_secs(30);
@@ -66,8 +66,6 @@ pub(super) struct State {
     pub ready: bool,
     /// When the turn that runs was interrupted, in the time of the loop.
     pub interrupted: Option<Duration>,
-    /// Requests that are open.
-    pub requests: Vec<String>,
     /// Outputs of the agent that are still open.
     pub outputs: u32,
     /// How the agent ended.
@@ -220,7 +218,7 @@ impl Session {
                     "the folder {} was removed, so no command reaches it",
                     self.folder.path().display()
                 );
-                self.event(&OwnWhat::Error { text: why.clone(), cause: "command".to_owned() });
+                self.event(&OwnWhat::Error { text: why.clone(), cause: "command".to_owned(), record: None });
                 self.end(Some(&why));
             }
         }
@@ -230,7 +228,7 @@ impl Session {
     pub(super) fn tell_cut(&mut self, what: &'static str) {
         if !self.state.told_cuts.contains(&what) {
             self.state.told_cuts.push(what);
-            self.event(&OwnWhat::Error { text: what.to_owned(), cause: "protocol".to_owned() });
+            self.event(&OwnWhat::Error { text: what.to_owned(), cause: "protocol".to_owned(), record: None });
         }
     }
 
@@ -321,9 +319,9 @@ impl Session {
             }
             OwnWhat::TurnEnd { .. } => (self.state.turn, self.state.interrupted) = (false, None),
             OwnWhat::Init { .. } => self.state.ready = true,
-            OwnWhat::Error { text, cause } if matches!(&**cause, "start" | "login") => self.not_started(text),
-            OwnWhat::Request { request } => self.state.requests.push(request.id.clone()),
-            OwnWhat::RequestClosed { request, .. } => self.state.requests.retain(|open| open != request),
+            OwnWhat::Error { text, cause, .. } if matches!(&**cause, "start" | "login") => {
+                self.not_started(text)
+            }
             _ => {}
         }
     }

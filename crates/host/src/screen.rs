@@ -9,10 +9,10 @@ use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSize;
 
-use super::agent::Agent;
-use super::grid::Grid;
-use super::mailbox::Mailbox;
-use super::readers::{Readers, message};
+use crate::agent::Agent;
+use crate::grid::Grid;
+use crate::mailbox::Mailbox;
+use crate::readers::{Readers, message};
 
 /// Between pasted text and Enter: agents take an Enter that comes with the text for a part of it (Claude Code 2.1.329).
 const BEFORE_ENTER: Duration = Duration::from_millis(50);

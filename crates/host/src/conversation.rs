@@ -7,10 +7,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::{stable_hash, stable_hash_from};
+use watchbill_drive::folder::Folder;
 use watchbill_platform::files::private_dir;
 use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
-
-use crate::folder::Folder;
 
 /// The folder of the locks, beside the folders of sessions.
 const LOCKS: &str = "conversations";
@@ -25,7 +24,7 @@ pub struct Conversation {
 fn path(folder: &Folder, spec: &OwnSpec) -> PathBuf {
     let resumed = spec.resume.as_ref().filter(|resume| !resume.fork).map(|resume| &resume.session);
     let id = resumed.unwrap_or(&spec.session);
-    let name = stable_hash_from(stable_hash(spec.agent.word().as_bytes()), id.as_bytes());
+    let name = stable_hash_from(stable_hash(spec.agent.as_str().as_bytes()), id.as_bytes());
     folder.path().parent().unwrap_or(Path::new("/")).join(LOCKS).join(format!("{name:016x}"))
 }
 

@@ -15,7 +15,7 @@ use watchbill_protocol::model::{ModelAddress, ModelJob, ModelQuestion, ModelResu
 
 /// The program with a job; its input stays open.
 pub fn start(job: &ModelJob, env: &[(&str, &str)]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_watchbill-memory"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_watchbill-model-client"));
     command.envs(env.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let line = serde_json::to_string(job).unwrap() + "\n";

@@ -8,6 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use watchbill_agents::caller::{RunningAgent, check};
+use watchbill_drive::folder::Folder;
+use watchbill_drive::log::{Direction, LogReader, Record};
+use watchbill_drive::replay::{Replay, numbered};
+use watchbill_drive::socket::caller;
+use watchbill_drive::socket::engine::{has_engine, is_engine, is_engine_or_window, tell_refused};
 use watchbill_platform::socket::{
     Listener, ListenerExt as _, Reader, Stream, StreamExt as _, Writer, halves, is_ours,
 };
@@ -19,13 +24,8 @@ use watchbill_protocol::own::host::{
 use watchbill_protocol::own::spec::OwnSpec;
 use watchbill_protocol::socket::{Reply, ReplyBody};
 
-use super::input::{Call, Input};
-use super::mailbox::{Mailbox, Next};
-use crate::folder::Folder;
-use crate::log::{Direction, LogReader, Record};
-use crate::replay::{Replay, numbered};
-use crate::socket::caller;
-use crate::socket::engine::{has_engine, is_engine, is_engine_or_window, tell_refused};
+use crate::input::{Call, Input};
+use crate::mailbox::{Mailbox, Next};
 
 /// The most open connections: windows, command lines, the engine.
 const MAX_CONNECTIONS: usize = 64;

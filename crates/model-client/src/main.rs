@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let mut input = BufReader::new(std::io::stdin().take(MOST));
     let job = input.read_line(&mut line).map(|_| serde_json::from_str::<ModelJob>(&line));
     let Ok(Ok(job)) = job else {
-        eprintln!("watchbill-memory asks a model for Watchbill, which starts it itself.");
+        eprintln!("watchbill-model-client asks a model for Watchbill, which starts it itself.");
         return ExitCode::from(2);
     };
     group::end_with_input();

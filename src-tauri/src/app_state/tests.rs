@@ -44,22 +44,22 @@ fn settings_of(home: &Path) -> Settings {
 async fn an_engine_that_ends_by_itself_is_started_again_and_the_second_time_after_a_pause() {
     let home = tempfile::tempdir().expect("a folder");
     let first = engine::open(settings_of(home.path())).expect("a thread");
-    let desk = Desk::new(first.clone(), false, None);
+    let app_state = AppState::new(first.clone(), false, None);
     let begun = tokio::time::Instant::now();
     first.stop();
-    desk.engine_ended(first.clone()).await;
-    let second = current(&desk.engine);
+    app_state.engine_ended(first.clone()).await;
+    let second = current(&app_state.engine);
     assert!(second.roster(true).is_ok(), "it runs although no window is open");
     assert_eq!(begun.elapsed(), Duration::ZERO, "at once");
 
     // The end of an engine that was already replaced changes nothing.
-    desk.engine_ended(first).await;
+    app_state.engine_ended(first).await;
     assert!(second.roster(true).is_ok());
 
     second.stop();
-    desk.engine_ended(second).await;
+    app_state.engine_ended(second).await;
     assert!(begun.elapsed() > Duration::ZERO, "it ended soon after it began");
-    let third = current(&desk.engine);
+    let third = current(&app_state.engine);
     assert!(third.roster(true).is_ok());
     third.stop();
 }
@@ -69,9 +69,9 @@ fn an_engine_that_has_ended_is_started_again_by_a_window_that_asks() {
     let home = tempfile::tempdir().expect("a folder");
     let settings = settings_of(home.path());
     let engine = engine::open(settings.clone()).expect("a thread");
-    let desk = Desk::new(engine.clone(), false, None);
+    let app_state = AppState::new(engine.clone(), false, None);
     let (line, seen) = window();
-    desk.show_roster(line, false).expect("an engine");
+    app_state.show_roster(line, false).expect("an engine");
     hears(&seen, "snapshot");
 
     engine.stop();
@@ -79,9 +79,9 @@ fn an_engine_that_has_ended_is_started_again_by_a_window_that_asks() {
 
     // "Try again": the page asks for the roster as it did at first.
     let (line, seen) = window();
-    desk.show_roster(line, false).expect("another engine");
+    app_state.show_roster(line, false).expect("another engine");
     hears(&seen, "snapshot");
-    let again = current(&desk.engine);
+    let again = current(&app_state.engine);
     assert!(!again.stopped()(), "it is another one, and it runs");
     assert_eq!(*again.settings(), settings, "with the settings that were in force");
     assert!(again.roster(true).is_ok());
@@ -90,12 +90,12 @@ fn an_engine_that_has_ended_is_started_again_by_a_window_that_asks() {
 
 #[test]
 fn a_mute_for_an_hour_ends_in_an_hour_of_the_engines_clock() {
-    let desk = Desk::new(engine::demo().expect("a thread"), true, None);
-    let engine = current(&desk.engine);
+    let app_state = AppState::new(engine::demo().expect("a thread"), true, None);
+    let engine = current(&app_state.engine);
     let at = |text: &str| Timestamp::parse(text).expect("a time");
     let before = at(&engine.roster(false).expect("it runs").generated_at);
     let hour = Millis::from_secs(3_600);
-    async_runtime::block_on(desk.mute_for(hour)).expect("nothing has to be kept");
+    async_runtime::block_on(app_state.mute_for(hour)).expect("nothing has to be kept");
     let after = engine.roster(false).expect("it runs");
     let until = at(&after.muted_until.expect("it is muted"));
     assert!(before + hour <= until && until <= at(&after.generated_at) + hour, "{before} {until}");
@@ -107,12 +107,12 @@ fn after_a_change_of_roots_the_service_over_http_asks_the_new_engine() {
     let home = tempfile::tempdir().expect("a folder");
     let mut settings = settings_of(home.path());
     settings.service.http = true;
-    let desk = Desk::new(engine::open(settings.clone()).expect("a thread"), false, None);
-    desk.serve_http();
-    let before = desk.http().state().token.expect("it serves");
+    let app_state = AppState::new(engine::open(settings.clone()).expect("a thread"), false, None);
+    app_state.serve_http();
+    let before = app_state.http().state().token.expect("it serves");
     settings.roots = vec![home.path().join("elsewhere")];
-    desk.apply(&settings).expect("an engine");
-    let after = desk.http().state().token.expect("it serves again");
+    app_state.apply(&settings).expect("an engine");
+    let after = app_state.http().state().token.expect("it serves again");
     assert_ne!(before, after, "the service of the engine before has ended");
-    desk.quit();
+    app_state.quit();
 }

@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitOptions};
+use watchbill_agents::launch::{self as agents, Launch};
+use watchbill_drive::log::{Direction, LogReader};
+use watchbill_drive::transcript::complete;
 use watchbill_protocol::own::event::{OwnProcess, OwnWhat};
 use watchbill_protocol::own::host::{HostCall, HostRequest};
 use watchbill_protocol::own::spec::{OwnKind, OwnSize};
 
-use super::agent::Agent;
-use super::conversation::{self, Conversation};
-use super::orphans;
-use super::processes::{self, Process};
-use super::screen::Screen;
-use super::session::{Exit, Session};
-use super::shutdown_plan::{Act, ShutdownPlan};
-use crate::log::{Direction, LogReader};
-use crate::transcript::complete;
-use watchbill_agents::launch::{self as agents, Launch};
+use crate::agent::Agent;
+use crate::conversation::{self, Conversation};
+use crate::orphans;
+use crate::processes::{self, Process};
+use crate::screen::Screen;
+use crate::session::{Exit, Session};
+use crate::shutdown_plan::{Act, ShutdownPlan};
 
 /// How long the rest of the agent's output is waited for after its exit. What it left may keep the pipes open for ever.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
@@ -81,7 +81,7 @@ impl Session {
                 self.event(&OwnWhat::Started { pid });
             }
             Err(text) => {
-                self.event(&OwnWhat::Error { text: text.clone(), cause: "start".to_owned() });
+                self.event(&OwnWhat::Error { text: text.clone(), cause: "start".to_owned(), record: None });
                 self.state.exit = Some(Exit { code: None, signal: None, at: self.now() });
                 self.state.words.push_back(text);
             }
@@ -210,7 +210,8 @@ impl Session {
     }
 
     fn close_requests(&mut self) {
-        for request in std::mem::take(&mut self.state.requests) {
+        let open: Vec<_> = self.summary.fold.ask_ids().map(ToString::to_string).collect();
+        for request in open {
             self.event(&OwnWhat::RequestClosed { request, by: "ended".to_owned() });
         }
     }

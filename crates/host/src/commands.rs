@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
+use watchbill_agents::driver::Refusal;
+use watchbill_drive::log::Direction;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{NO_REACTION, OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind};
 
-use super::agent::Agent;
-use super::prompt_queue::Act;
-use super::session::Session;
-use crate::log::Direction;
-use watchbill_agents::driver::Refusal;
+use crate::agent::Agent;
+use crate::prompt_queue::Act;
+use crate::session::Session;
 
 /// How long an interrupted turn may go on before readers are told. Agents take half a second at most (measured).
 const REACTION: Duration = Duration::from_secs(5);
@@ -129,7 +129,11 @@ impl Session {
                 self.state.interrupted.get_or_insert(self.now());
             }
             Err(refusal) => {
-                self.event(&OwnWhat::Error { text: refusal.to_string(), cause: "command".to_owned() });
+                self.event(&OwnWhat::Error {
+                    text: refusal.to_string(),
+                    cause: "command".to_owned(),
+                    record: None,
+                });
             }
         }
     }
@@ -147,7 +151,7 @@ impl Session {
         self.state.interrupted = None;
         if self.is_busy() && self.state.ending.is_none() {
             let text = "the agent does not react to the interrupt: wait, or stop the session".to_owned();
-            self.event(&OwnWhat::Error { text, cause: NO_REACTION.to_owned() });
+            self.event(&OwnWhat::Error { text, cause: NO_REACTION.to_owned(), record: None });
         }
     }
 
@@ -205,7 +209,11 @@ impl Session {
             Some(refusal) => {
                 let dropped = told(PromptPlace::Dropped);
                 self.event(&dropped);
-                self.event(&OwnWhat::Error { text: refusal.to_string(), cause: "command".to_owned() });
+                self.event(&OwnWhat::Error {
+                    text: refusal.to_string(),
+                    cause: "command".to_owned(),
+                    record: None,
+                });
             }
         }
     }

@@ -152,7 +152,7 @@ fn agent(address: &Address, roots: &[Certificate<'static>]) -> Agent {
         .timeout_resolve(Some(connect))
         .timeout_connect(Some(connect))
         .tls_config(tls.build())
-        .user_agent(concat!("watchbill-memory/", env!("CARGO_PKG_VERSION")))
+        .user_agent(concat!("watchbill-model-client/", env!("CARGO_PKG_VERSION")))
         .build()
         .new_agent()
 }

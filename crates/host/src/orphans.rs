@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use watchbill_drive::folder::Folder;
 use watchbill_platform::clock::boot;
 
-use super::processes::{self, Process};
-use crate::folder::Folder;
+use crate::processes::{self, Process};
 
 /// How long they may take to end by themselves.
 const TIMEOUT: Duration = Duration::from_secs(1);

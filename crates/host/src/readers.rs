@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use watchbill_protocol::own::event::OwnEvent;
 use watchbill_protocol::own::host::HostMessage;
 
-use super::mailbox::Mailbox;
+use crate::mailbox::Mailbox;
 
 /// The most bytes that wait for all readers together. Beyond that, those furthest behind are disconnected.
 const MAX_WAITING_BYTES: usize = 3 << 20;
