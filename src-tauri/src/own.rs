@@ -120,7 +120,7 @@ fn tell(
         }
         if !has_begun {
             let hello = client.hello();
-            let _ = channel.send(OwnNews::Begin { spec: hello.spec.clone(), pid: Some(hello.pid) });
+            let _ = channel.send(OwnNews::Begin { spec: Box::new(hello.spec.clone()), pid: Some(hello.pid) });
             has_begun = true;
         }
         let since = next;
@@ -150,7 +150,7 @@ fn tell_log(
     let (is_terminal, size) =
         (spec.kind == OwnKind::Pty, spec.size.unwrap_or(OwnSize { rows: 24, cols: 80 }));
     if !has_begun {
-        let _ = channel.send(OwnNews::Begin { spec, pid: None });
+        let _ = channel.send(OwnNews::Begin { spec: Box::new(spec), pid: None });
         if is_terminal && let Ok(bytes) = std::fs::read(folder.screen()) {
             let message = HostMessage::Screen { bytes: STANDARD.encode(bytes), size };
             let _ = channel.send(OwnNews::Host { message });

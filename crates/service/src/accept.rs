@@ -29,6 +29,11 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// How many events wait for the disk.
+    pub fn waiting(&self) -> usize {
+        self.events.max_capacity() - self.events.capacity()
+    }
+
     /// Queues an event. Returns whether there was room for it in time.
     pub async fn put(&self, payload: Vec<u8>, patience: Duration) -> bool {
         let bytes = u32::try_from(payload.len()).unwrap_or(u32::MAX);

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::Semaphore;
+use axum::extract::Path;
+use serde_json::Value;
+use tokio::sync::{Semaphore, broadcast};
 use watchbill_engine::handle::Handle;
 use watchbill_engine::router::Router;
 use watchbill_engine::router::access::Face;
@@ -17,6 +19,16 @@ use crate::accept::Queue;
 const MAX_STREAMS: usize = 8;
 /// Sessions whose newest prompt is known.
 const MAX_PROMPTS: usize = 256;
+/// Beginnings and ends of sessions that wait for a slow follower. It misses older ones.
+const MAX_TOLD: usize = 64;
+
+/// The session that an address names. It may have a token before it.
+pub type Names = Path<Vec<(String, String)>>;
+
+/// What an address has at the place of this name.
+pub fn named(Path(names): Names, name: &str) -> String {
+    names.into_iter().find(|(known, _)| known == name).map(|(_, named)| named).unwrap_or_default()
+}
 
 /// The engine, and the bounds that hold over all connections.
 pub struct App {
@@ -25,13 +37,16 @@ pub struct App {
     pub streams: Arc<Semaphore>,
     /// The way to the thread that stores events; `None` if the user does not allow it.
     pub events: Option<Queue>,
+    /// Sessions of other programs that begin and end, for the followers of the events.
+    pub told: broadcast::Sender<Value>,
     /// The newest prompt of each session that sends events, the last used at the end.
     prompts: Mutex<VecDeque<(String, String)>>,
 }
 
 impl App {
     pub fn new(engine: Handle, events: Option<Queue>) -> Self {
-        Self { engine, streams: Arc::new(Semaphore::new(MAX_STREAMS)), events, prompts: Mutex::default() }
+        let streams = Arc::new(Semaphore::new(MAX_STREAMS));
+        Self { engine, streams, events, told: broadcast::Sender::new(MAX_TOLD), prompts: Mutex::default() }
     }
 
     /// Answers a request on a thread where it may wait for the disk. `None`: the thread has panicked.
@@ -47,6 +62,11 @@ impl App {
         let answer = tokio::task::spawn_blocking(answer).await.ok();
         drop(client);
         answer
+    }
+
+    /// Whether the user excludes this folder.
+    pub fn is_excluded(&self, cwd: Option<&str>) -> bool {
+        cwd.is_some_and(|cwd| self.engine.settings().history.exclude.excludes(cwd))
     }
 
     /// A prompt begins: later events of the session belong to it.

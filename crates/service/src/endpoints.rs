@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -13,7 +13,7 @@ use watchbill_protocol::api::ApiRequest;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::search::SearchQuery;
 
-use crate::app::App;
+use crate::app::{App, Names, named};
 
 /// All endpoints.
 pub fn router(app: App) -> Router {
@@ -22,19 +22,16 @@ pub fn router(app: App) -> Router {
     let documents = crate::recall_api::router()
         .route("/health", get(health))
         .route("/api/health", get(health))
-        .route("/api/memories", get(memories));
-    Router::new()
-        // For clients that know no token in a head: the guard has compared it.
-        .nest("/t/{token}", documents.clone())
-        .merge(documents)
+        .route("/api/memories", get(memories))
         .route("/sessions/{session}", get(document_session))
         .route("/events", get(crate::events::events))
         .route("/api/sessions", get(sessions))
         .route("/api/sessions/{session}", get(why))
         .route("/api/sessions/{session}/chain", get(chain))
         .route("/api/sessions/{session}/timeline", get(timeline))
-        .route("/api/search", get(search))
-        .with_state(app)
+        .route("/api/search", get(search));
+    // For clients that know no token in a head: the guard has compared it.
+    Router::new().nest("/t/{token}", documents.clone()).merge(documents).with_state(app)
 }
 
 #[derive(Deserialize)]
@@ -47,17 +44,17 @@ async fn sessions(State(app): State<Arc<App>>, Query(which): Query<Which>) -> Re
     ask(app, ApiRequest::Roster { all: which.all }).await
 }
 
-async fn why(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, ApiRequest::Why { session }).await
+async fn why(State(app): State<Arc<App>>, names: Names) -> Response {
+    ask(app, ApiRequest::Why { session: named(names, "session") }).await
 }
 
 /// A session as the claude-recall document has it, with the state that is derived.
-async fn document_session(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, ApiRequest::DocumentSession { session }).await
+async fn document_session(State(app): State<Arc<App>>, names: Names) -> Response {
+    ask(app, ApiRequest::DocumentSession { session: named(names, "session") }).await
 }
 
-async fn chain(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, ApiRequest::Chain { session }).await
+async fn chain(State(app): State<Arc<App>>, names: Names) -> Response {
+    ask(app, ApiRequest::Chain { session: named(names, "session") }).await
 }
 
 #[derive(Deserialize)]
@@ -66,11 +63,8 @@ struct Part {
     limit: Option<u64>,
 }
 
-async fn timeline(
-    State(app): State<Arc<App>>,
-    Path(session): Path<String>,
-    Query(part): Query<Part>,
-) -> Response {
+async fn timeline(State(app): State<Arc<App>>, names: Names, Query(part): Query<Part>) -> Response {
+    let session = named(names, "session");
     let limit = part.limit.unwrap_or(100);
     ask(app, ApiRequest::Timeline { session, from: part.from, limit }).await
 }

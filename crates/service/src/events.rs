@@ -8,7 +8,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, future, stream};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use watchbill_engine::model::publish::Subscription;
 use watchbill_protocol::event::{StoreEvent, StoreEvents};
@@ -37,8 +38,22 @@ pub async fn events(State(app): State<Arc<App>>) -> Response {
         let message = tokio::task::spawn_blocking(move || asked.gated(message)).await.ok()?.ok()?;
         Some((message, (receiver, engine)))
     });
-    let stream =
-        messages.flat_map(move |message| stream::iter(follower.take(message)).map(Ok::<_, Infallible>));
+    let told = stream::unfold(app.told.subscribe(), async |mut told| {
+        loop {
+            match told.recv().await {
+                Ok(event) => return Some((Event::default().json_data(event).ok(), told)),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    });
+    // It ends with the first of the two: then the service ends, or the client reads too slowly.
+    let ended = messages.map(Some).chain(stream::once(async { None }));
+    let rows = ended.map(move |message| message.map(|message| follower.take(message)));
+    let all = stream::select(rows, told.map(|event| Some(event.into_iter().collect())));
+    let stream = all
+        .take_while(|events| future::ready(events.is_some()))
+        .flat_map(|events| stream::iter(events.unwrap_or_default()).map(Ok::<_, Infallible>));
     Sse::new(stream).keep_alive(KeepAlive::new().interval(PING).text("ping")).into_response()
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use watchbill_hooks::sender::HTTP_ID;
 use watchbill_protocol::api::{ApiReply, ApiRequest};
 
-use crate::app::App;
+use crate::accept::Queue;
+use crate::app::{App, Names, named};
 
 /// How long a client waits for room in the queue. The document's clients give up after two seconds.
 const TIMEOUT: Duration = Duration::from_millis(1_500);
@@ -26,7 +27,7 @@ pub fn router() -> Router<Arc<App>> {
     let mut router = Router::new()
         .route("/api/context/inject", get(context))
         .route("/api/processing", get(processing).post(ignored))
-        .route("/sessions/{id}/init", post(init_named));
+        .route("/sessions/{session}/init", post(init_named));
     for base in ["", "/api"] {
         router = router
             .route(&format!("{base}/sessions/init"), post(init))
@@ -53,9 +54,10 @@ async fn context(State(app): State<Arc<App>>, Query(place): Query<Where>) -> Res
     ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response()
 }
 
-/// Always idle: Watchbill compresses nothing.
-async fn processing() -> Response {
-    Json(json!({ "isProcessing": false, "queueDepth": 0 })).into_response()
+/// Whether events wait to be stored, and how many. Watchbill compresses nothing.
+async fn processing(State(app): State<Arc<App>>) -> Response {
+    let waiting = app.events.as_ref().map_or(0, Queue::waiting);
+    Json(json!({ "isProcessing": waiting > 0, "queueDepth": waiting })).into_response()
 }
 
 /// Clients call this to stop a spinner. There is nothing to do.
@@ -63,13 +65,21 @@ async fn ignored(State(app): State<Arc<App>>) -> Response {
     if app.events.is_some() { StatusCode::ACCEPTED.into_response() } else { refused() }
 }
 
-async fn init_named(
-    State(app): State<Arc<App>>,
-    Path(path): Path<Vec<(String, String)>>,
-    body: Bytes,
-) -> Response {
-    let id = path.into_iter().find(|(name, _)| name == "id").map(|(_, id)| id);
-    take(&app, &body, |body| prompt(body, id)).await
+/// The document's clients name a session that they began by its number.
+async fn init_named(State(app): State<Arc<App>>, names: Names, body: Bytes) -> Response {
+    let id = named(names, "session");
+    let has_name =
+        serde_json::from_slice(&body).is_ok_and(|body: Map<String, Value>| session_of(&body).is_some());
+    if has_name || id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
+        return take(&app, &body, |body| prompt(body, Some(id))).await;
+    }
+    match Arc::clone(&app).answer(ApiRequest::DocumentSession { session: id }).await {
+        Some(Ok(ApiReply::DocumentSession(known))) => {
+            take(&app, &body, |body| prompt(body, Some(known.claude_session_id))).await
+        }
+        _ => (StatusCode::NOT_FOUND, "no stored session has this number: name it by `claudeSessionId`")
+            .into_response(),
+    }
 }
 
 async fn init(State(app): State<Arc<App>>, body: Bytes) -> Response {
@@ -118,12 +128,27 @@ async fn take(
         return (StatusCode::BAD_REQUEST, "the body names no session, or lacks a field").into_response();
     };
     let event = with_prompt(app, event);
+    let told = told(&event).filter(|_| !app.is_excluded(text(&event, "cwd")));
     let payload = Value::Object(event).to_string().into_bytes();
     if events.put(payload, TIMEOUT).await {
+        if let Some(told) = told {
+            // It fails only while no program follows the events.
+            let _ = app.told.send(told);
+        }
         return StatusCode::ACCEPTED.into_response();
     }
     let later = [(header::RETRY_AFTER, "1")];
     (StatusCode::SERVICE_UNAVAILABLE, later, "too many events wait; send it again").into_response()
+}
+
+/// What followers of the events are told of a session that begins or ends.
+fn told(event: &Map<String, Value>) -> Option<Value> {
+    let name = match text(event, "hook_event_name")? {
+        "UserPromptSubmit" => "session_initialized",
+        "SessionEnd" => "session_completed",
+        _ => return None,
+    };
+    Some(json!({ "event": name, "sessionId": text(event, "session_id")? }))
 }
 
 /// The document's clients name no prompt with their calls: each belongs to the newest one of its session.
@@ -146,9 +171,14 @@ fn text<'b>(body: &'b Map<String, Value>, key: &str) -> Option<&'b str> {
     body.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
+/// The session that a body names.
+fn session_of(body: &Map<String, Value>) -> Option<&str> {
+    text(body, "claudeSessionId").or_else(|| text(body, "sessionId"))
+}
+
 /// A hook payload of the session that the body names. `named`: the session in the address, if the body names none.
 fn event(body: &Map<String, Value>, name: &str, named: Option<String>) -> Option<Map<String, Value>> {
-    let said = text(body, "claudeSessionId").or_else(|| text(body, "sessionId")).map(str::to_owned);
+    let said = session_of(body).map(str::to_owned);
     let mut event = Map::new();
     event.insert("session_id".to_owned(), said.or(named)?.into());
     event.insert("hook_event_name".to_owned(), name.into());

@@ -39,7 +39,7 @@ impl Place {
     }
 
     /// Puts a program into its `PATH`.
-    fn program(&self, name: &str, text: &str) {
+    pub fn program(&self, name: &str, text: &str) {
         let path = self.home.path().join("bin").join(name);
         std::fs::write(&path, text).unwrap();
         let mode = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
@@ -484,7 +484,7 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
 }
 
 /// A stand-in for `codex app-server` 0.169.0: each turn runs a command and says one thing.
-const CODEX: &str = r#"#!/usr/bin/env python3
+pub const CODEX: &str = r#"#!/usr/bin/env python3
 import json, sys
 def say(**line): print(json.dumps(line), flush=True)
 for line in sys.stdin:

@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::forget::until;
-use crate::own::Place;
+use crate::own::{CODEX, Place};
 use crate::own_ended::host_of;
 use crate::program::run;
 use crate::tree::{append, transcript};
@@ -76,6 +76,37 @@ fn another_agent_goes_on_and_is_told_what_was_said() {
     assert!(String::from_utf8_lossy(&log).contains("The build was mended."), "the agent got the block");
     let refused = place.say(&["resume", EARLIER, "--agent", "claude"]);
     assert_eq!(refused.code, 2, "a change of the agent needs a prompt: {}", refused.err);
+}
+
+#[test]
+fn what_was_said_before_any_number_of_changes_of_the_agent_is_told() {
+    let place = Place::new();
+    place.program("codex", CODEX);
+    earlier_session(&place, "HEAD");
+    let mut last = EARLIER.to_owned();
+    for (n, agent) in ["codex", "claude", "claude"].into_iter().enumerate() {
+        let told = format!("say number {n}");
+        let row = place.json(&["fork", &last, "--agent", agent, "--json", &told]);
+        let own = row["ownId"].as_str().unwrap().to_owned();
+        until("the turn to end", || {
+            place.rows().iter().any(|row| row["ownId"] == *own && row["stateKind"] == "turn_ended")
+        });
+        assert_eq!(place.say(&["stop", &own]).code, 0);
+        let block = place.say(&["fork", &own, "--agent", "claude", "--preview", "Go on."]).out;
+        for said in (0..=n).map(|n| format!("say number {n}")).chain(["It runs.".to_owned()]) {
+            assert_eq!(block.matches(&said).count(), 1, "{agent}: {said}: {block}");
+        }
+        assert!(
+            block.contains("The build was mended.") && !block.contains("Before the compaction"),
+            "{block}"
+        );
+        assert_eq!(block.matches("<watchbill-context>").count(), 1, "{block}");
+        last = own;
+    }
+    // The newest words stay where not all fit.
+    let small =
+        place.say(&["fork", &last, "--agent", "claude", "--preview", "--budget", "300", "Go on."]).out;
+    assert!(small.contains("say number 2") && !small.contains("It runs."), "{small}");
 }
 
 #[test]

@@ -353,9 +353,22 @@ fn the_document_s_own_requests_get_what_it_promises() {
     assert_eq!(under("/api/context/inject?project=unknown").body, "", "an unknown project has no context");
     assert_eq!(under("/api/processing").json()["isProcessing"], false);
 
+    let mut follower = TcpStream::connect(service.address).unwrap();
+    write!(follower, "GET /t/{}/events HTTP/1.1\r\n{}\r\n\r\n", service.token, service.host()).unwrap();
+    let mut lines = BufReader::new(follower).lines().map_while(Result::ok);
+    let mut told = |event: &str| -> Value {
+        let found = lines.by_ref().filter_map(|line| {
+            let event: Value = serde_json::from_str(line.strip_prefix("data: ")?).unwrap();
+            Some(event)
+        });
+        found.into_iter().find(|one| one["event"] == event).unwrap()
+    };
+    told("snapshot");
+
     let session = "claude-session-123";
     let prompt = json!({"claudeSessionId": session, "project": "default", "userPrompt": "Add login feature", "promptNumber": 1});
     assert_eq!(service.post("/sessions/42/init", &prompt), 202);
+    assert_eq!(told("session_initialized")["sessionId"], session);
     let private = json!({"sessionId": "quiet-session", "project": "default",
         "userPrompt": "<private>the key under the mat</private>"});
     assert_eq!(service.post("/sessions/init", &private), 202);
@@ -376,6 +389,8 @@ fn the_document_s_own_requests_get_what_it_promises() {
         202
     );
 
+    assert_eq!(told("session_completed")["sessionId"], session);
+
     // It enters the history, and only that.
     let mut summary = Value::Null;
     until("the summary", || {
@@ -393,7 +408,28 @@ fn the_document_s_own_requests_get_what_it_promises() {
         (&stored["promptCounter"], &stored["firstUserPrompt"], &stored["cwd"]),
         (&json!(1), &json!("Add login feature"), &json!("/path/to/project"))
     );
+    assert!(stored["createdAt"].is_string() && stored["completedAt"].is_string(), "{stored}");
     assert_eq!(service.get("/sessions/unknown").status, 404);
+    let shown = service.home.run_watchbill(&["show", session]);
+    assert!(shown.code == 1 && shown.err.contains("watchbill summary claude-session-123"), "{}", shown.err);
+    for path in [
+        "/api/sessions".to_owned(),
+        "/api/search?q=pager".to_owned(),
+        format!("/sessions/{session}"),
+        format!("/api/sessions/{PAGER}"),
+        format!("/api/sessions/{PAGER}/chain"),
+        format!("/api/sessions/{PAGER}/timeline"),
+    ] {
+        assert_eq!(under(&path).status, 200, "{path}");
+        assert_eq!(under(&path).body.len(), service.get(&path).body.len(), "{path}");
+    }
+    // The document's clients know a session that they began by its number.
+    let number = (1..9).find(|number| under(&format!("/sessions/{number}")).body.contains(session)).unwrap();
+    let next = json!({"project": "default", "userPrompt": "And a logout", "promptNumber": 2});
+    assert_eq!(service.post(&format!("/sessions/{number}/init"), &next), 202);
+    until("the second prompt", || service.get(&format!("/sessions/{session}")).json()["promptCounter"] == 2);
+    assert_eq!(service.post("/sessions/777/init", &next), 404, "no session has this number");
+    assert_eq!(service.get("/sessions/777").status, 404);
     let rows = service.get("/api/sessions?all=true");
     assert!(!rows.body.contains(session), "what a program says over HTTP changes no state: {}", rows.body);
     let stored = std::fs::read_dir(service.home.data()).unwrap().flatten();

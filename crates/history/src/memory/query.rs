@@ -199,7 +199,13 @@ impl<'r> Reader<'r> {
     /// # Errors
     /// When no session fits the id, or the store cannot be read.
     pub fn document_session(&self, asked: &str) -> Result<DocumentSession, ApiError> {
-        let (id, _) = self.session(asked)?;
+        // Its clients know a session by its number in `sdk_sessions` too.
+        let is_number = !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit());
+        let numbered = is_number.then(|| self.store.session_numbered(asked)).transpose();
+        let id = match numbered.map_err(|error| store_api_error(&error))?.flatten() {
+            Some(id) => id,
+            None => self.session(asked)?.0.to_string(),
+        };
         let found = self.store.document_session(&id).map_err(|error| store_api_error(&error))?;
         let unknown = || crate::query::named::unknown_id_error(IdScope::Stored, asked);
         let row = found.ok_or_else(unknown)?;

@@ -92,6 +92,9 @@ pub struct OwnSpec {
     /// The folder in which the agent keeps its sessions, absolute; absent: the agent's own choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    /// The session whose work goes on here with another agent: its first prompt holds what was said there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switched_from: Option<String>,
     /// An agent started the session, or went on with it. Nothing in it may answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]

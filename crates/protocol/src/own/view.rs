@@ -14,7 +14,7 @@ pub enum OwnNews {
     /// First: what runs there.
     Begin {
         /// What started it.
-        spec: OwnSpec,
+        spec: Box<OwnSpec>,
         /// The process id of its host; absent if the host has ended and the events come from its log.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pid: Option<u32>,

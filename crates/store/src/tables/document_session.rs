@@ -28,6 +28,18 @@ pub struct DocumentSession {
 }
 
 impl Store {
+    /// The agent's id of the session that has this number.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn session_numbered(&self, number: &str) -> Result<Option<String>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT session_id FROM sessions WHERE id = CAST(?1 AS INTEGER)")?
+                .query_row([number], |row| row.get(0))
+                .optional()
+        })
+    }
+
     /// A session in the words of the document; `None` if it is not stored.
     ///
     /// # Errors

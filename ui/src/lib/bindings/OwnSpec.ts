@@ -53,6 +53,10 @@ createdAt: string,
  */
 root?: string, 
 /**
+ * The session whose work goes on here with another agent: its first prompt holds what was said there.
+ */
+switchedFrom?: string, 
+/**
  * An agent started the session, or went on with it. Nothing in it may answer.
  */
 startedByAgent?: boolean, };

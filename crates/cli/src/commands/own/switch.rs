@@ -3,15 +3,17 @@
 use anyhow::{Context, bail, ensure};
 use watchbill_drive::client::send;
 use watchbill_drive::context::{self, Turn};
+use watchbill_drive::folder::Folder;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::router::own::{Start, root_of};
 use watchbill_history::query::context::{Speaker, Words, words};
+use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
 use watchbill_protocol::roster::TrackedSession;
 
 use super::run::{may_prompt, started};
-use super::target::{first_prompt_id, guard, new_id};
+use super::target::{data_dir, first_prompt_id, guard, new_id};
 use crate::args::{Agent, Global, Resume, Switch};
 use crate::commands::history::{bring_up_to_date_anywhere, reading_settings};
 use crate::commands::{emit, settings};
@@ -51,6 +53,7 @@ pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow:
         size: None,
         created_at: SystemClock.now().to_string(),
         root: root_of(&settings(global)?, row),
+        switched_from: Some(row.session_id.clone()),
         started_by_agent: false,
     };
     may_prompt()?;
@@ -61,7 +64,7 @@ pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow:
     started(global, &folder, &spec, true, wanted.json)
 }
 
-/// What was said in a session, by the store.
+/// What was said in a session and in those before it that had other agents, by the store.
 fn turns(global: &Global, row: &TrackedSession, budget: usize) -> anyhow::Result<Vec<Turn>> {
     let settings = reading_settings(global)?;
     if let Err(error) = bring_up_to_date_anywhere(&settings) {
@@ -75,5 +78,32 @@ fn turns(global: &Global, row: &TrackedSession, budget: usize) -> anyhow::Result
         Speaker::Summary => Turn::Summary(text),
         Speaker::Tool(tool) => Turn::Tool { tool, summary: one_line(&text).chars().take(TOOL).collect() },
     };
-    Ok(words(&settings, &row.session_id, budget)?.into_iter().map(turn).collect())
+    let mut sessions = vec![row.session_id.clone()];
+    while let Some(earlier) = sessions.last().and_then(|last| switched_from(global, last)) {
+        if sessions.contains(&earlier) {
+            break;
+        }
+        sessions.push(earlier);
+    }
+    let mut all = Vec::new();
+    for session in sessions.iter().rev() {
+        match words(&settings, session, budget) {
+            Ok(words) => all.extend(words.into_iter().map(turn)),
+            // An earlier session may be forgotten by now.
+            Err(error) if error.code == ErrorCode::NotFound && *session != row.session_id => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(all)
+}
+
+/// The session whose work an own session goes on with.
+fn switched_from(global: &Global, session: &str) -> Option<String> {
+    let folders = Folder::all(&data_dir(global).ok()?);
+    let specs = folders.into_iter().filter_map(|folder| folder.spec().ok());
+    let is_it = |spec: &OwnSpec| match &spec.resume {
+        Some(resume) if !resume.fork => resume.session == session,
+        _ => spec.session == session,
+    };
+    specs.filter(is_it).find_map(|spec| spec.switched_from)
 }

@@ -27,6 +27,7 @@ fn spec(session: &str, agent: OwnAgent, resume: Option<&str>) -> OwnSpec {
         size: None,
         created_at: "2026-11-20T12:00:00.000Z".into(),
         root: None,
+        switched_from: None,
         started_by_agent: false,
     }
 }
