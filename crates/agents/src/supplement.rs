@@ -126,6 +126,9 @@ fn has(line: &Value, record: &Value) -> bool {
         let id = &record["uuid"];
         return line["uuid"] == *id || line["attachment"]["source_uuid"] == *id;
     }
+    if line["uuid"].is_string() && line["uuid"] == record["uuid"] {
+        return true;
+    }
     let wanted = block(record);
     let is_it = |block: &Value| {
         block["type"] == wanted["type"]

@@ -106,8 +106,8 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
             }
             for (more, (at, record)) in records.take(at, event).into_iter().enumerate() {
                 let mut record = stamped(record, &spec.session, &session, &spec.cwd, (n, part + more), at);
-                if let OwnWhat::Prompt { id, .. } = event {
-                    // Claude Code takes it for its own record (2.1.329).
+                // Claude Code takes the id of a prompt for its own record, and names the record of a block (2.1.329).
+                if let OwnWhat::Prompt { id, .. } | OwnWhat::Block { record: Some(id), .. } = event {
                     record["uuid"] = id.as_str().into();
                 }
                 received.push(record);

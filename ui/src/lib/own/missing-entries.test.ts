@@ -36,6 +36,12 @@ test("a text is known by the id of its record, whatever its words are", () => {
   expect(missingEntries(all, [item(2, "b.0", { kind: "response", text: "Done." })])).toEqual(all);
 });
 
+test("a text that was cut at the end of its agent is known by its words", () => {
+  const ended = [asked, live(says.item)];
+  expect(missingEntries(ended, [item(3, "c.0", { kind: "response", text: "Do" }), item(3, "d.0", { kind: "error", text: "cut" })])).toEqual([]);
+  expect(missingEntries([asked, says], [item(3, "c.0", { kind: "response", text: "Do" })])).toEqual([asked, says]);
+});
+
 test("an entry without words is known by its kind, but not from an earlier time", () => {
   const ends = [...all, live(item(4, "live 1", { kind: "interrupted" }))];
   expect(missingEntries(ends, [item(4, "c.0", { kind: "interrupted" })])).toEqual([]);

@@ -18,7 +18,7 @@ export function newestOf(timeline: { readonly total: number; item(index: number)
 /**
  * The entries after the last one that the transcript has. The agent writes in order, so each entry before that one is
  * there as well. An entry is known by the id of its record or call. One without words, such as an interrupt, has no id: it
- * is known by its kind and time.
+ * is known by its kind and time. A text that was cut at the end of its agent has none either, and is known by its words.
  */
 export function missingEntries(live: readonly LiveItem[], newest: readonly TimelineItem[]): readonly LiveItem[] {
   const begun = Date.parse(live[0]?.item.at ?? "") - SLACK_MS;
@@ -27,15 +27,19 @@ export function missingEntries(live: readonly LiveItem[], newest: readonly Timel
     const end = item.key.indexOf(".");
     if (end > 0) has.add(`record ${item.key.slice(0, end)}`);
     if (item.kind === "tool") has.add(`call ${item.id}`);
+    else if (item.kind === "response") has.add(cut(item.text));
     else if (!("text" in item) && !(Date.parse(item.at ?? "") < begun)) has.add(item.kind);
   }
   const last = live.findLastIndex((entry) => has.has(idOf(entry)));
   return last < 0 ? live : live.slice(last + 1);
 }
 
-function idOf({ item, record }: LiveItem): string {
+const cut = (text: string): string => `cut ${text.trim().slice(0, 8_000)}`;
+
+function idOf({ item, record, growing }: LiveItem): string {
   if (item.kind === "tool") return `call ${item.id}`;
   // Claude takes a prompt's id as the id of its record. The key of an entry begins with that, without dashes.
   const id = record ?? (item.kind === "prompt" ? item.key.replace(/^live prompt /, "") : undefined);
+  if (id === undefined && item.kind === "response" && !growing) return cut(item.text);
   return id === undefined ? item.kind : `record ${id.replaceAll("-", "")}`;
 }
