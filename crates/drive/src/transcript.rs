@@ -63,8 +63,8 @@ impl TranscriptWriter {
 
     /// Writes the records of a log record's events, but for those that the file has.
     pub fn take(&mut self, n: u64, at: Timestamp, events: &[OwnWhat]) {
-        let records: Vec<_> = events.iter().flat_map(|event| self.records.take(at, event)).collect();
-        for (part, (at, record)) in records.into_iter().enumerate() {
+        let records: Vec<_> = events.iter().flat_map(|event| self.records.take(n, at, event)).collect();
+        for (part, (_, at, record)) in records.into_iter().enumerate() {
             self.given += 1;
             if self.given <= self.there {
                 continue;
@@ -104,7 +104,7 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
                 session.clone_from(now);
                 received.clear();
             }
-            for (more, (at, record)) in records.take(at, event).into_iter().enumerate() {
+            for (more, (n, at, record)) in records.take(n, at, event).into_iter().enumerate() {
                 let mut record = stamped(record, &spec.session, &session, &spec.cwd, (n, part + more), at);
                 // Claude Code takes the id of a prompt for its own record, and names the record of a block (2.1.329).
                 if let OwnWhat::Prompt { id, .. } | OwnWhat::Block { record: Some(id), .. } = event {
@@ -116,9 +116,9 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
         last = n + 1;
         true
     })?;
-    let cut = records.end().into_iter().enumerate();
+    let cut = records.end(last).into_iter().enumerate();
     received.extend(
-        cut.map(|(part, (at, record))| stamped(record, &spec.session, &session, &spec.cwd, (last, part), at)),
+        cut.map(|(part, (n, at, record))| stamped(record, &spec.session, &session, &spec.cwd, (n, part), at)),
     );
     if let Some(transcript) = agents_transcript(spec, &session) {
         let prompts =
@@ -177,37 +177,39 @@ fn stamped(
 /// The records of events. A text that grows is one when it is whole, or when its agent has ended.
 #[derive(Debug, Default)]
 struct Records {
-    /// The growing texts, with their blocks and times.
-    open: Vec<(Timestamp, String, String)>,
+    /// The growing texts, with their blocks, and with the log records and times in which they began.
+    open: Vec<(u64, Timestamp, String, String)>,
 }
 
 impl Records {
-    fn take(&mut self, at: Timestamp, event: &OwnWhat) -> Vec<(Timestamp, Value)> {
+    /// The records of an event, each with the number of its log record and its time.
+    fn take(&mut self, n: u64, at: Timestamp, event: &OwnWhat) -> Vec<(u64, Timestamp, Value)> {
         match event {
             OwnWhat::Text { block, delta } => {
-                let known = self.open.iter_mut().find(|(_, open, _)| open == block);
+                let known = self.open.iter_mut().find(|(.., open, _)| open == block);
                 match known {
                     Some((.., text)) if text.len() + delta.len() > MAX_OPEN_BYTES => {}
                     Some((.., text)) => text.push_str(delta),
-                    None => self.open.push((at, block.clone(), delta.clone())),
+                    None => self.open.push((n, at, block.clone(), delta.clone())),
                 }
                 return Vec::new();
             }
-            OwnWhat::Block { block, .. } => self.open.retain(|(_, open, _)| open != block),
-            OwnWhat::Started { .. } | OwnWhat::SessionEnded { .. } => return self.end(),
+            OwnWhat::Block { block, .. } => self.open.retain(|(.., open, _)| open != block),
+            OwnWhat::Started { .. } | OwnWhat::SessionEnded { .. } => return self.end(n),
             _ => {}
         }
-        record(event).map(|record| (at, record)).into_iter().collect()
+        record(event).map(|record| (n, at, record)).into_iter().collect()
     }
 
-    /// The texts that were cut, and a notice.
-    fn end(&mut self) -> Vec<(Timestamp, Value)> {
+    /// The texts that were cut, and a notice of the record `n`. A window that has shown such a text knows its record by the number of
+    /// the log record in which it began.
+    fn end(&mut self, n: u64) -> Vec<(u64, Timestamp, Value)> {
         let cut = self.open.drain(..).filter(|(.., text)| !text.trim().is_empty());
-        let mut cut: Vec<_> = cut.map(|(at, block, text)| (at, said(&block, &text))).collect();
-        if let Some((at, _)) = cut.last() {
+        let mut cut: Vec<_> = cut.map(|(n, at, block, text)| (n, at, said(&block, &text))).collect();
+        if let Some((_, at, _)) = cut.last() {
             let mut notice = said("", CUT);
             notice["isApiErrorMessage"] = true.into();
-            cut.push((*at, notice));
+            cut.push((n, *at, notice));
         }
         cut
     }

@@ -15,6 +15,8 @@ export type LiveItem = {
   readonly growing: boolean;
   /** The id of the transcript's record that has it, where the agent names it. */
   readonly record?: string | undefined;
+  /** The number of the log's record in which a text began that has no such id. */
+  readonly began?: number | undefined;
 };
 
 /** As much of an input or output is shown, as in the timeline of a transcript. */
@@ -97,7 +99,7 @@ export class OwnFold {
         return this.#learn({ working: true });
       case "text":
       case "thinking":
-        return this.#grow(event.block, event.event === "text" ? "response" : "thinking", event.delta, event.at);
+        return this.#grow(event.block, event.event === "text" ? "response" : "thinking", event.delta, event);
       case "block":
         return this.#whole(event);
       case "tool_use":
@@ -154,11 +156,11 @@ export class OwnFold {
     if (!this.#at.has(key)) this.#put(key, false, { key: "", at: event.at, kind: "prompt", text: images === 0 ? text : `${text}\n[${images === 1 ? "a picture" : `${images} pictures`}]`.trim(), origin: "human" });
   }
 
-  #grow(block: string, kind: "response" | "thinking", delta: string, at: string): void {
+  #grow(block: string, kind: "response" | "thinking", delta: string, { at, n }: OwnEvent): void {
     this.#remove(RETRY);
     const before = this.#item(block);
     const text = before !== undefined && "text" in before.item ? before.item.text : "";
-    this.#put(block, true, { key: "", at: before?.item.at ?? at, kind, text: text + delta });
+    this.#put(block, true, { key: "", at: before?.item.at ?? at, kind, text: text + delta }, undefined, before?.began ?? n);
   }
 
   #whole({ block, text, thinking, record, at }: Extract<OwnEvent, { event: "block" }>): void {
@@ -181,14 +183,14 @@ export class OwnFold {
   }
 
   /** Replaces the entry of that name, or adds one. An entry without a name is never replaced. */
-  #put(name: string, growing: boolean, said: Said, record?: string): void {
+  #put(name: string, growing: boolean, said: Said, record?: string, began?: number): void {
     const index = name === "" ? undefined : this.#at.get(name);
     const key = name === "" ? `live ${(this.#count += 1)}` : `live ${name}`;
     const at = index ?? this.#items.length;
     // What comes between two turns belongs to the next one.
     const comes = this.facts.working ? this.#turn : this.#turn + 1;
     const item = { ...said, key, index: at, sessionId: this.#session } as unknown as TimelineItem;
-    this.#items[at] = { item, turn: this.#items[at]?.turn ?? comes, growing, record };
+    this.#items[at] = { item, turn: this.#items[at]?.turn ?? comes, growing, record, began };
     if (name !== "") this.#at.set(name, at);
   }
 
