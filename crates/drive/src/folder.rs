@@ -155,9 +155,10 @@ impl Folder {
         all.join("projects").join(name).join(name).with_extension("jsonl")
     }
 
-    /// A transcript of records that only the host has, for an agent that writes its own. `session` is the agent's id of the session.
-    pub fn supplement(&self, session: &str) -> PathBuf {
-        self.transcript().with_file_name(session).with_extension("jsonl")
+    /// A transcript of records that only the host has, for an agent that writes its own. `session` is the agent's id of the session:
+    /// one that could lead to another file has none.
+    pub fn supplement(&self, session: &str) -> Option<PathBuf> {
+        is_id(session).then(|| self.transcript().with_file_name(session).with_extension("jsonl"))
     }
 
     /// The transcripts of both kinds that are there.

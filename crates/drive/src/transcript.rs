@@ -2,6 +2,7 @@
 //! the form of Claude Code. The stored history reads it as it reads every transcript. It follows from the log, so a part that is
 //! missing is made again. Of an agent that writes transcripts it has what the agent was ended before it could write.
 
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -89,20 +90,53 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
     if !writes || spec.kind == OwnKind::Pty || !folder.spec_file().exists() {
         return Ok(());
     }
+    let (session, mut received) = received(folder, spec)?;
+    // An id that the agent gave may be any text.
+    let Some(path) = folder.supplement(&session) else { return Ok(()) };
+    if let Some(transcript) = agents_transcript(spec, &session) {
+        let prompts =
+            received.iter().enumerate().filter(|(_, record)| record["message"]["content"].is_string());
+        let two_back = prompts.rev().nth(1).map_or(0, |(n, _)| n);
+        received = missing(received.split_off(two_back), &end_of(&transcript)?);
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    // The ids are those of the log, so nothing is kept twice.
+    received.retain(|record| !record["uuid"].as_str().is_some_and(|id| kept.contains(id)));
+    if received.is_empty() {
+        return Ok(());
+    }
+    for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
+        private_dir(folder)?;
+    }
+    let text: String = received.iter().map(|record| format!("{record}\n")).collect();
+    replace_private(&path, (kept + &text).as_bytes())
+}
+
+/// The records that the host received of the last process, and the agent's id of the session.
+fn received(folder: &Folder, spec: &OwnSpec) -> io::Result<(String, Vec<Value>)> {
     let resumed = spec.resume.as_ref().filter(|resume| !resume.fork);
     let mut session = resumed.map_or(&spec.session, |resume| &resume.session).clone();
     let (mut received, mut records, mut last) = (Vec::new(), Records::default(), 0);
+    // The calls of subagents. The agent has them in other transcripts.
+    let mut nested = HashSet::new();
     replay::each(folder, spec, &mut |n, at, events| {
         for (part, event) in events.iter().enumerate() {
-            if let OwnWhat::Started { .. } = event {
-                records.open.clear();
-                received.clear();
-            }
-            if let OwnWhat::Init { session: now, .. } | OwnWhat::Moved { session: now } = event
-                && *now != session
-            {
-                session.clone_from(now);
-                received.clear();
+            match event {
+                OwnWhat::Started { .. } => {
+                    records.open.clear();
+                    received.clear();
+                    nested.clear();
+                }
+                OwnWhat::Init { session: now, .. } | OwnWhat::Moved { session: now } if *now != session => {
+                    session.clone_from(now);
+                    received.clear();
+                }
+                OwnWhat::ToolUse { id, parent: Some(_), .. } => {
+                    nested.insert(stable_hash(id.as_bytes()));
+                    continue;
+                }
+                OwnWhat::ToolResult { id, .. } if nested.contains(&stable_hash(id.as_bytes())) => continue,
+                _ => {}
             }
             for (more, (n, at, record)) in records.take(n, at, event).into_iter().enumerate() {
                 let mut record = stamped(record, &spec.session, &session, &spec.cwd, (n, part + more), at);
@@ -116,28 +150,10 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
         last = n + 1;
         true
     })?;
-    let cut = records.end(last).into_iter().enumerate();
-    received.extend(
-        cut.map(|(part, (n, at, record))| stamped(record, &spec.session, &session, &spec.cwd, (n, part), at)),
-    );
-    if let Some(transcript) = agents_transcript(spec, &session) {
-        let prompts =
-            received.iter().enumerate().filter(|(_, record)| record["message"]["content"].is_string());
-        let two_back = prompts.rev().nth(1).map_or(0, |(n, _)| n);
-        received = missing(received.split_off(two_back), &end_of(&transcript)?);
+    for (part, (n, at, record)) in records.end(last).into_iter().enumerate() {
+        received.push(stamped(record, &spec.session, &session, &spec.cwd, (n, part), at));
     }
-    let path = folder.supplement(&session);
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    // The ids are those of the log, so nothing is kept twice.
-    received.retain(|record| !record["uuid"].as_str().is_some_and(|id| kept.contains(id)));
-    if received.is_empty() {
-        return Ok(());
-    }
-    for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
-        private_dir(folder)?;
-    }
-    let text: String = received.iter().map(|record| format!("{record}\n")).collect();
-    replace_private(&path, (kept + &text).as_bytes())
+    Ok((session, received))
 }
 
 /// The transcript that the agent writes, if it is there.

@@ -1,9 +1,13 @@
 //! The transcript of an agent that writes none that Watchbill reads.
 
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
 use watchbill_core::time::Timestamp;
 use watchbill_drive::folder::Folder;
-use watchbill_drive::transcript::TranscriptWriter;
-use watchbill_protocol::own::event::OwnWhat;
+use watchbill_drive::log::{Direction, LogWriter};
+use watchbill_drive::transcript::{TranscriptWriter, complete};
+use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSpec};
 
 #[test]
@@ -50,4 +54,100 @@ fn a_transcript_that_lost_its_end_is_made_whole_by_the_next_host() {
     }
     let of_claude = OwnSpec { agent: OwnAgent::Claude, ..spec.clone() };
     assert!(TranscriptWriter::open(&folder, &of_claude).unwrap().is_none(), "Claude Code writes its own");
+}
+
+const OWN: &str = "00000000-0000-4000-8000-000000000002";
+
+/// A session of Claude Code with a log of events.
+struct Claude {
+    data: tempfile::TempDir,
+    folder: Folder,
+    spec: OwnSpec,
+}
+
+impl Claude {
+    fn new() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let spec = json!({ "session": OWN, "agent": "claude", "kind": "stream", "cwd": "/srv/app",
+            "root": data.path().join("claude"), "createdAt": "2026-11-25T04:00:00.000Z" });
+        let spec: OwnSpec = serde_json::from_value(spec).unwrap();
+        let folder = Folder::of(&data.path().join("data"), OWN).unwrap();
+        std::fs::create_dir_all(data.path().join("data")).unwrap();
+        folder.create(&spec).unwrap();
+        Self { data, folder, spec }
+    }
+
+    fn log(&self, events: &[OwnWhat]) {
+        let mut log = LogWriter::open(&self.folder.log()).unwrap();
+        for event in events {
+            let at = Timestamp::from_millis(1_795_580_000_000 + i64::try_from(log.next()).unwrap());
+            log.append(at, Direction::Event, &serde_json::to_vec(event).unwrap()).unwrap();
+        }
+    }
+
+    fn complete(&self) {
+        complete(&self.folder, &self.spec).unwrap();
+    }
+
+    fn supplement(&self) -> PathBuf {
+        self.folder.supplement(OWN).unwrap()
+    }
+
+    fn records(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.supplement()).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn prompt(n: u32) -> OwnWhat {
+    let id = format!("11111111-0000-4000-8000-{n:012}");
+    OwnWhat::Prompt { id, text: format!("prompt {n}"), images: 0, place: PromptPlace::Sent }
+}
+
+fn text(words: &str) -> OwnWhat {
+    OwnWhat::Text { block: "m#0".to_owned(), delta: words.to_owned() }
+}
+
+fn call(id: &str, parent: Option<&str>) -> OwnWhat {
+    let (id, parent) = (id.to_owned(), parent.map(str::to_owned));
+    OwnWhat::ToolUse { id, tool: "Bash".to_owned(), input: json!({}), target: String::new(), parent }
+}
+
+fn result(id: &str, text: &str) -> OwnWhat {
+    OwnWhat::ToolResult { id: id.to_owned(), text: text.to_owned(), failed: false }
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn an_id_of_a_session_that_is_a_path_leads_to_no_file() {
+    for id in ["", ".", "..", "../../x", "/x/y", "a/b", "a.b", "a\\b", "a\0b", &"a".repeat(65)] {
+        let claude = Claude::new();
+        assert_eq!(claude.folder.supplement(id), None, "{id}");
+        let begin = serde_json::from_value(json!({ "event": "init", "session": id })).unwrap();
+        claude.log(&[OwnWhat::Started { pid: 1 }, begin, prompt(1), text("secret")]);
+        let before = files(claude.data.path());
+        claude.complete();
+        assert_eq!(files(claude.data.path()), before, "{id}");
+    }
+    let claude = Claude::new();
+    claude.log(&[OwnWhat::Started { pid: 1 }, prompt(1), text("said")]);
+    claude.complete();
+    assert_eq!(claude.records().len(), 3);
+}
+
+#[test]
+fn the_calls_of_a_subagent_are_not_those_of_the_agent() {
+    let claude = Claude::new();
+    let of_subagent = [call("inner", Some("outer")), result("inner", "x"), result("inner", "x")];
+    claude.log(&[OwnWhat::Started { pid: 1 }, prompt(1), call("outer", None)]);
+    claude.log(&of_subagent);
+    claude.log(&[result("outer", "done")]);
+    claude.complete();
+    let text = std::fs::read_to_string(claude.supplement()).unwrap();
+    assert_eq!((claude.records().len(), text.contains("inner")), (3, false), "{text}");
 }
