@@ -2,7 +2,7 @@
 //! the form of Claude Code. The stored history reads it as it reads every transcript. It follows from the log, so a part that is
 //! missing is made again. Of an agent that writes transcripts it has what the agent was ended before it could write.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,10 @@ use crate::folder::{Folder, replace_private};
 use crate::replay;
 
 /// So much of the end of an agent's transcript is compared.
-const COMPARED: u64 = 16 << 20;
+const COMPARED: u64 = 4 << 20;
+
+/// So much of what a process said is kept for that, in bytes.
+const MAX_RECEIVED: usize = 2 << 20;
 
 /// The longest text that is kept of an answer that may be cut.
 const MAX_OPEN_BYTES: usize = 2 << 20;
@@ -94,10 +97,7 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
     // An id that the agent gave may be any text.
     let Some(path) = folder.supplement(&session) else { return Ok(()) };
     if let Some(transcript) = agents_transcript(spec, &session) {
-        let prompts =
-            received.iter().enumerate().filter(|(_, record)| record["message"]["content"].is_string());
-        let two_back = prompts.rev().nth(1).map_or(0, |(n, _)| n);
-        received = missing(received.split_off(two_back), &end_of(&transcript)?);
+        received = missing(received, &end_of(&transcript)?);
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
     // The ids are those of the log, so nothing is kept twice.
@@ -116,7 +116,7 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
 fn received(folder: &Folder, spec: &OwnSpec) -> io::Result<(String, Vec<Value>)> {
     let resumed = spec.resume.as_ref().filter(|resume| !resume.fork);
     let mut session = resumed.map_or(&spec.session, |resume| &resume.session).clone();
-    let (mut received, mut records, mut last) = (Vec::new(), Records::default(), 0);
+    let (mut received, mut records, mut last) = (Received::default(), Records::default(), 0);
     // The calls of subagents. The agent has them in other transcripts.
     let mut nested = HashSet::new();
     replay::each(folder, spec, &mut |n, at, events| {
@@ -124,12 +124,12 @@ fn received(folder: &Folder, spec: &OwnSpec) -> io::Result<(String, Vec<Value>)>
             match event {
                 OwnWhat::Started { .. } => {
                     records.open.clear();
-                    received.clear();
+                    received = Received::default();
                     nested.clear();
                 }
                 OwnWhat::Init { session: now, .. } | OwnWhat::Moved { session: now } if *now != session => {
                     session.clone_from(now);
-                    received.clear();
+                    received = Received::default();
                 }
                 OwnWhat::ToolUse { id, parent: Some(_), .. } => {
                     nested.insert(stable_hash(id.as_bytes()));
@@ -153,7 +153,35 @@ fn received(folder: &Folder, spec: &OwnSpec) -> io::Result<(String, Vec<Value>)>
     for (part, (n, at, record)) in records.end(last).into_iter().enumerate() {
         received.push(stamped(record, &spec.session, &session, &spec.cwd, (n, part), at));
     }
-    Ok((session, received))
+    Ok((session, received.records.into_iter().map(|(_, record)| record).collect()))
+}
+
+/// The newest records: those of the last two prompts, and of these the newest ones if they are large. The prompts stay, as they say
+/// whether the rest is private.
+#[derive(Default)]
+struct Received {
+    /// Each with its length.
+    records: VecDeque<(usize, Value)>,
+    bytes: usize,
+}
+
+impl Received {
+    fn push(&mut self, record: Value) {
+        let is_prompt = |(_, record): &(usize, Value)| record["message"]["content"].is_string();
+        let new = (record.to_string().len(), record);
+        if is_prompt(&new)
+            && let Some(newest) = self.records.iter().rposition(is_prompt)
+        {
+            self.records.drain(..newest).for_each(|(length, _)| self.bytes -= length);
+        }
+        while self.bytes + new.0 > MAX_RECEIVED
+            && let Some(oldest) = self.records.iter().position(|record| !is_prompt(record))
+        {
+            self.bytes -= self.records.remove(oldest).map_or(0, |(length, _)| length);
+        }
+        self.bytes += new.0;
+        self.records.push_back(new);
+    }
 }
 
 /// The transcript that the agent writes, if it is there.

@@ -151,3 +151,23 @@ fn the_calls_of_a_subagent_are_not_those_of_the_agent() {
     let text = std::fs::read_to_string(claude.supplement()).unwrap();
     assert_eq!((claude.records().len(), text.contains("inner")), (3, false), "{text}");
 }
+
+#[test]
+fn the_newest_records_of_a_process_that_said_much_are_kept() {
+    let claude = Claude::new();
+    claude.log(&[OwnWhat::Started { pid: 1 }, prompt(1), result("first", "x"), prompt(2), prompt(3)]);
+    let results: Vec<_> = (0..300).map(|n| result(&format!("call{n}"), &"x".repeat(50_000))).collect();
+    claude.log(&results);
+    claude.complete();
+    let records = claude.records();
+    let prompts: Vec<_> = records.iter().filter_map(|record| record["message"]["content"].as_str()).collect();
+    assert_eq!(prompts, ["prompt 2", "prompt 3"]);
+    let ids: Vec<_> = records[2..]
+        .iter()
+        .map(|record| record["message"]["content"][0]["tool_use_id"].as_str().unwrap())
+        .collect();
+    let newest: Vec<_> = (300 - ids.len()..300).map(|n| format!("call{n}")).collect();
+    assert_eq!(ids, newest);
+    let length = std::fs::metadata(claude.supplement()).unwrap().len();
+    assert!((1_900_000..2_200_000).contains(&length), "{length}");
+}
