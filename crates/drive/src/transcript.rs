@@ -28,8 +28,9 @@ const MAX_RECEIVED: usize = 2 << 20;
 /// The longest text that is kept of an answer that may be cut.
 const MAX_OPEN_BYTES: usize = 2 << 20;
 
-/// The notice behind a text that was cut.
+/// The notice behind a text that was cut, and its number among the records of the log record in which that text began.
 const CUT: &str = "The agent ended before it had said all.";
+const CUT_PART: usize = 0xffff;
 
 /// Appends records to the transcript of one session.
 #[derive(Debug)]
@@ -85,10 +86,11 @@ impl TranscriptWriter {
 }
 
 /// Keeps the records of a session's last process that the agent's own transcript lacks, from the log. That process has ended.
+/// `now`: it was cut a moment ago. Later a transcript that is missing may be one that the agent has removed.
 ///
 /// # Errors
 /// When a file cannot be read or written.
-pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
+pub fn complete(folder: &Folder, spec: &OwnSpec, now: bool) -> io::Result<()> {
     let writes = spec.agent.agent().is_some_and(|agent| traits(agent).writes_transcripts);
     if !writes || spec.kind == OwnKind::Pty || !folder.spec_file().exists() {
         return Ok(());
@@ -96,8 +98,10 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
     let (session, mut received) = received(folder, spec)?;
     // An id that the agent gave may be any text.
     let Some(path) = folder.supplement(&session) else { return Ok(()) };
-    if let Some(transcript) = agents_transcript(spec, &session) {
-        received = missing(received, &end_of(&transcript)?);
+    match agents_transcript(spec, &session) {
+        Some(transcript) => received = missing(received, &end_of(&transcript)?),
+        None if now => {}
+        None => return Ok(()),
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
     // The ids are those of the log, so nothing is kept twice.
@@ -116,7 +120,7 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
 fn received(folder: &Folder, spec: &OwnSpec) -> io::Result<(String, Vec<Value>)> {
     let resumed = spec.resume.as_ref().filter(|resume| !resume.fork);
     let mut session = resumed.map_or(&spec.session, |resume| &resume.session).clone();
-    let (mut received, mut records, mut last) = (Received::default(), Records::default(), 0);
+    let (mut received, mut records) = (Received::default(), Records::default());
     // The calls of subagents. The agent has them in other transcripts.
     let mut nested = HashSet::new();
     replay::each(folder, spec, &mut |n, at, events| {
@@ -147,10 +151,9 @@ fn received(folder: &Folder, spec: &OwnSpec) -> io::Result<(String, Vec<Value>)>
                 received.push(record);
             }
         }
-        last = n + 1;
         true
     })?;
-    for (part, (n, at, record)) in records.end(last).into_iter().enumerate() {
+    for (part, (n, at, record)) in records.end().into_iter().enumerate() {
         received.push(stamped(record, &spec.session, &session, &spec.cwd, (n, part), at));
     }
     Ok((session, received.records.into_iter().map(|(_, record)| record).collect()))
@@ -211,6 +214,7 @@ fn stamped(
     at: Timestamp,
 ) -> Value {
     let own = stable_hash(own.as_bytes()) >> 32;
+    let part = if record.get("isApiErrorMessage").is_some() { CUT_PART } else { part };
     record["uuid"] = format!("{own:08x}-{part:04x}-8000-8000-{n:012x}").into();
     record["timestamp"] = at.to_string().into();
     record["sessionId"] = session.into();
@@ -239,21 +243,21 @@ impl Records {
                 return Vec::new();
             }
             OwnWhat::Block { block, .. } => self.open.retain(|(.., open, _)| open != block),
-            OwnWhat::Started { .. } | OwnWhat::SessionEnded { .. } => return self.end(n),
+            OwnWhat::Started { .. } | OwnWhat::SessionEnded { .. } => return self.end(),
             _ => {}
         }
         record(event).map(|record| (n, at, record)).into_iter().collect()
     }
 
-    /// The texts that were cut, and a notice of the record `n`. A window that has shown such a text knows its record by the number of
-    /// the log record in which it began.
-    fn end(&mut self, n: u64) -> Vec<(u64, Timestamp, Value)> {
+    /// The texts that were cut, and a notice. A window that has shown such a text knows its record by the number of the log record in
+    /// which it began. However often the end is read, the notice has the number of the last one.
+    fn end(&mut self) -> Vec<(u64, Timestamp, Value)> {
         let cut = self.open.drain(..).filter(|(.., text)| !text.trim().is_empty());
         let mut cut: Vec<_> = cut.map(|(n, at, block, text)| (n, at, said(&block, &text))).collect();
-        if let Some((_, at, _)) = cut.last() {
+        if let Some(&(n, at, _)) = cut.last() {
             let mut notice = said("", CUT);
             notice["isApiErrorMessage"] = true.into();
-            cut.push((n, *at, notice));
+            cut.push((n, at, notice));
         }
         cut
     }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use watchbill_core::time::Timestamp;
 use watchbill_drive::folder::Folder;
 use watchbill_drive::log::{Direction, LogWriter};
+use watchbill_drive::summary::OwnSummary;
 use watchbill_drive::transcript::{TranscriptWriter, complete};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSpec};
@@ -86,7 +87,14 @@ impl Claude {
     }
 
     fn complete(&self) {
-        complete(&self.folder, &self.spec).unwrap();
+        complete(&self.folder, &self.spec, true).unwrap();
+    }
+
+    /// The transcript that the agent has written.
+    fn transcript(&self) -> PathBuf {
+        let folder = self.data.path().join("claude/projects/-srv-app");
+        std::fs::create_dir_all(&folder).unwrap();
+        folder.join(OWN).with_extension("jsonl")
     }
 
     fn supplement(&self) -> PathBuf {
@@ -170,4 +178,38 @@ fn the_newest_records_of_a_process_that_said_much_are_kept() {
     assert_eq!(ids, newest);
     let length = std::fs::metadata(claude.supplement()).unwrap().len();
     assert!((1_900_000..2_200_000).contains(&length), "{length}");
+}
+
+#[test]
+fn a_transcript_that_is_missing_later_is_not_made_again() {
+    let claude = Claude::new();
+    claude.log(&[OwnWhat::Started { pid: 1 }, prompt(1), text("said")]);
+    complete(&claude.folder, &claude.spec, false).unwrap();
+    OwnSummary::of_ended(&claude.folder, &claude.spec).unwrap();
+    assert_eq!(claude.records(), Vec::<Value>::new());
+    // What lacks only the end is completed at any time.
+    let there = json!({ "type": "user", "uuid": "11111111-0000-4000-8000-000000000001", "promptId": "p" });
+    std::fs::write(claude.transcript(), format!("{there}\n")).unwrap();
+    complete(&claude.folder, &claude.spec, false).unwrap();
+    assert_eq!(claude.records().len(), 2);
+}
+
+#[test]
+fn a_cut_has_one_notice_however_often_the_session_ends() {
+    let claude = Claude::new();
+    claude.log(&[OwnWhat::Started { pid: 1 }, prompt(1), call("t", None), text("said"), text(" more")]);
+    claude.complete();
+    let first = claude.records();
+    let ended = |code| OwnWhat::SessionEnded { code, signal: None, asked: true, words: None };
+    // The next host closes what is open, and ends too.
+    for event in [
+        OwnWhat::RequestClosed { request: "r".to_owned(), by: "ended".to_owned() },
+        ended(None),
+        ended(Some(0)),
+    ] {
+        claude.log(&[event]);
+        claude.complete();
+        assert_eq!(claude.records(), first);
+    }
+    assert_eq!(first.len(), 4);
 }
