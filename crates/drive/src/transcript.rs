@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use watchbill_agents::supplement::missing;
+use watchbill_agents::supplement::{missing, newest_cwd};
 use watchbill_agents::{folder_of, traits};
 use watchbill_core::ids::stable_hash;
 use watchbill_core::time::Timestamp;
@@ -99,21 +99,33 @@ pub fn complete(folder: &Folder, spec: &OwnSpec, now: bool) -> io::Result<()> {
     // An id that the agent gave may be any text.
     let Some(path) = folder.supplement(&session) else { return Ok(()) };
     match agents_transcript(spec, &session) {
-        Some(transcript) => received = missing(received, &end_of(&transcript)?),
+        Some(transcript) => {
+            let end = end_of(&transcript)?;
+            received = missing(received, &end);
+            // The agent may have gone to another folder, which perhaps is excluded.
+            if let Some(cwd) = newest_cwd(&end) {
+                received.iter_mut().for_each(|record| record["cwd"] = cwd.as_str().into());
+            }
+        }
         None if now => {}
         None => return Ok(()),
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
     // The ids are those of the log, so nothing is kept twice.
     received.retain(|record| !record["uuid"].as_str().is_some_and(|id| kept.contains(id)));
-    if received.is_empty() {
+    // Another program may remove the session meanwhile.
+    if received.is_empty() || !folder.spec_file().exists() {
         return Ok(());
     }
     for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
         private_dir(folder)?;
     }
     let text: String = received.iter().map(|record| format!("{record}\n")).collect();
-    replace_private(&path, (kept + &text).as_bytes())
+    replace_private(&path, (kept + &text).as_bytes())?;
+    match path.parent().filter(|_| !folder.spec_file().exists()).map(fs::remove_dir_all) {
+        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// The records that the host received of the last process, and the agent's id of the session.
@@ -163,7 +175,7 @@ fn received(folder: &Folder, spec: &OwnSpec) -> io::Result<(String, Vec<Value>)>
 /// whether the rest is private.
 #[derive(Default)]
 struct Received {
-    /// Each with its length.
+    /// Each with the bytes that it takes.
     records: VecDeque<(usize, Value)>,
     bytes: usize,
 }
@@ -171,7 +183,11 @@ struct Received {
 impl Received {
     fn push(&mut self, record: Value) {
         let is_prompt = |(_, record): &(usize, Value)| record["message"]["content"].is_string();
-        let new = (record.to_string().len(), record);
+        // The input of a call may be a list of lists: each value takes more memory than its text.
+        let text = record.to_string();
+        let is_call = record["message"]["content"][0]["type"] == "tool_use";
+        let values = text.bytes().filter(|byte| is_call && matches!(byte, b'[' | b'{' | b',')).count();
+        let new = (text.len() + values * 128, record);
         if is_prompt(&new)
             && let Some(newest) = self.records.iter().rposition(is_prompt)
         {

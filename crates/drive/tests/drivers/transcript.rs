@@ -213,3 +213,36 @@ fn a_cut_has_one_notice_however_often_the_session_ends() {
     }
     assert_eq!(first.len(), 4);
 }
+
+#[test]
+fn records_have_the_folder_that_the_agent_went_to() {
+    let there = json!({ "type": "user", "uuid": "11111111-0000-4000-8000-000000000001" });
+    let mut moved = there.clone();
+    moved["cwd"] = "/srv/private".into();
+    let inner = json!({ "type": "system", "content": { "cwd": "/inner" } });
+    for (lines, cwd) in [(vec![&moved, &there, &inner], "/srv/private"), (vec![&there, &inner], "/srv/app")] {
+        let claude = Claude::new();
+        claude.log(&[OwnWhat::Started { pid: 1 }, prompt(1), text("said")]);
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(claude.transcript(), text + "{\"cwd\":\"/torn").unwrap();
+        claude.complete();
+        let cwds: Vec<_> = claude.records().iter().map(|record| record["cwd"].clone()).collect();
+        assert_eq!(cwds, [cwd, cwd]);
+    }
+}
+
+#[test]
+fn a_session_that_is_removed_meanwhile_gets_no_new_file() {
+    for round in 0..200 {
+        let claude = Claude::new();
+        claude.log(&[OwnWhat::Started { pid: 1 }, prompt(1), text("secret")]);
+        std::thread::scope(|threads| {
+            // The removal comes at another moment in each round. A file that goes away is an error.
+            threads.spawn(|| complete(&claude.folder, &claude.spec, true));
+            (0..round * 100).for_each(|_| std::hint::spin_loop());
+            claude.folder.remove().unwrap();
+        });
+        let folder = claude.supplement().parent().unwrap().to_owned();
+        assert!(!folder.exists() && !claude.folder.path().exists(), "{round}");
+    }
+}
