@@ -32,6 +32,14 @@ pub fn still_missing(records: Vec<Value>, end: &[u8]) -> Vec<Value> {
     without(records, known)
 }
 
+/// The working folder of the newest line that names one.
+pub fn newest_cwd(end: &[u8]) -> Option<String> {
+    lines(end).filter(|line| line.contains("\"cwd\"")).find_map(|line| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        line["cwd"].as_str().map(str::to_owned)
+    })
+}
+
 /// For each record the line of the transcript that has it. Stops `near` lines before the newest one that has any.
 fn known(records: &[Value], end: &[u8], near: usize) -> Vec<Option<Value>> {
     let mut known = vec![None; records.len()];

@@ -155,9 +155,10 @@ impl Folder {
         all.join("projects").join(name).join(name).with_extension("jsonl")
     }
 
-    /// A transcript of records that only the host has, for an agent that writes its own. `session` is the agent's id of the session.
-    pub fn supplement(&self, session: &str) -> PathBuf {
-        self.transcript().with_file_name(session).with_extension("jsonl")
+    /// A transcript of records that only the host has, for an agent that writes its own. `session` is the agent's id of the session:
+    /// one that could lead to another file has none.
+    pub fn supplement(&self, session: &str) -> Option<PathBuf> {
+        is_id(session).then(|| self.transcript().with_file_name(session).with_extension("jsonl"))
     }
 
     /// The transcripts of both kinds that are there.
@@ -183,13 +184,18 @@ impl Folder {
         }
     }
 
-    /// Finishes removals whose programs were killed.
+    /// Finishes removals whose programs were killed, and removes transcripts that came after the removal of their session.
     ///
     /// # Errors
     /// When a file cannot be removed.
     pub fn finish_removals(data_dir: &Path) -> io::Result<()> {
         let is_going = |folder: &Self| folder.0.extension().is_some_and(|extension| extension == GOING);
-        Self::each(data_dir).filter(is_going).try_for_each(|folder| folder.remove_rest())
+        Self::each(data_dir).filter(is_going).try_for_each(|folder| folder.remove_rest())?;
+        let transcripts =
+            fs::read_dir(Self::parent(data_dir).join("projects")).into_iter().flatten().flatten();
+        let sessions = transcripts.filter_map(|entry| Self::of(data_dir, entry.file_name().to_str()?).ok());
+        let mut gone = sessions.filter(|session| matches!(session.0.try_exists(), Ok(false)));
+        gone.try_for_each(|session| Self(session.0.with_extension(GOING)).remove_rest())
     }
 
     /// Removes the transcript and then this folder, by whose name the rest of a removal is found.
@@ -361,6 +367,16 @@ mod tests {
             assert_eq!(Folder::all(data.path()), [], "it is no session any more");
             Folder::finish_removals(data.path()).unwrap();
             assert!(!going.exists() && !folder.transcript().parent().unwrap().exists(), "{left:b}");
+            // A transcript that comes after the removal goes, too. That of a session stays.
+            let (late, other) = (folder.transcript(), Folder::of(data.path(), "b").unwrap());
+            for transcript in [&late, &other.transcript()] {
+                fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+                fs::write(transcript, "secret").unwrap();
+            }
+            fs::create_dir_all(other.path()).unwrap();
+            Folder::finish_removals(data.path()).unwrap();
+            assert!(!late.parent().unwrap().exists() && other.transcript().exists());
+            other.remove().unwrap();
             // The same session begins again, and goes again, over the rest of the first removal.
             fs::create_dir_all(&going).unwrap();
             fs::write(going.join("log"), "secret").unwrap();

@@ -75,7 +75,7 @@ impl OwnSummary {
             return Ok(kept.summary);
         }
         let summary = Self::of_log(folder, spec)?;
-        if let Err(error) = complete(folder, spec) {
+        if let Err(error) = complete(folder, spec, false) {
             tracing::debug!(%error, folder = %folder.path().display(), "what the agent's transcript lacks is not written");
         }
         // A folder that is being removed gets no new file.

@@ -2,12 +2,13 @@
 //! the form of Claude Code. The stored history reads it as it reads every transcript. It follows from the log, so a part that is
 //! missing is made again. Of an agent that writes transcripts it has what the agent was ended before it could write.
 
+use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use watchbill_agents::supplement::missing;
+use watchbill_agents::supplement::{missing, newest_cwd};
 use watchbill_agents::{folder_of, traits};
 use watchbill_core::ids::stable_hash;
 use watchbill_core::time::Timestamp;
@@ -19,13 +20,17 @@ use crate::folder::{Folder, replace_private};
 use crate::replay;
 
 /// So much of the end of an agent's transcript is compared.
-const COMPARED: u64 = 16 << 20;
+const COMPARED: u64 = 4 << 20;
+
+/// So much of what a process said is kept for that, in bytes.
+const MAX_RECEIVED: usize = 2 << 20;
 
 /// The longest text that is kept of an answer that may be cut.
 const MAX_OPEN_BYTES: usize = 2 << 20;
 
-/// The notice behind a text that was cut.
+/// The notice behind a text that was cut, and its number among the records of the log record in which that text began.
 const CUT: &str = "The agent ended before it had said all.";
+const CUT_PART: usize = 0xffff;
 
 /// Appends records to the transcript of one session.
 #[derive(Debug)]
@@ -81,28 +86,73 @@ impl TranscriptWriter {
 }
 
 /// Keeps the records of a session's last process that the agent's own transcript lacks, from the log. That process has ended.
+/// `now`: it was cut a moment ago. Later a transcript that is missing may be one that the agent has removed.
 ///
 /// # Errors
 /// When a file cannot be read or written.
-pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
+pub fn complete(folder: &Folder, spec: &OwnSpec, now: bool) -> io::Result<()> {
     let writes = spec.agent.agent().is_some_and(|agent| traits(agent).writes_transcripts);
     if !writes || spec.kind == OwnKind::Pty || !folder.spec_file().exists() {
         return Ok(());
     }
+    let (session, mut received) = received(folder, spec)?;
+    // An id that the agent gave may be any text.
+    let Some(path) = folder.supplement(&session) else { return Ok(()) };
+    match agents_transcript(spec, &session) {
+        Some(transcript) => {
+            let end = end_of(&transcript)?;
+            received = missing(received, &end);
+            // The agent may have gone to another folder, which perhaps is excluded.
+            if let Some(cwd) = newest_cwd(&end) {
+                received.iter_mut().for_each(|record| record["cwd"] = cwd.as_str().into());
+            }
+        }
+        None if now => {}
+        None => return Ok(()),
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    // The ids are those of the log, so nothing is kept twice.
+    received.retain(|record| !record["uuid"].as_str().is_some_and(|id| kept.contains(id)));
+    // Another program may remove the session meanwhile.
+    if received.is_empty() || !folder.spec_file().exists() {
+        return Ok(());
+    }
+    for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
+        private_dir(folder)?;
+    }
+    let text: String = received.iter().map(|record| format!("{record}\n")).collect();
+    replace_private(&path, (kept + &text).as_bytes())?;
+    match path.parent().filter(|_| !folder.spec_file().exists()).map(fs::remove_dir_all) {
+        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The records that the host received of the last process, and the agent's id of the session.
+fn received(folder: &Folder, spec: &OwnSpec) -> io::Result<(String, Vec<Value>)> {
     let resumed = spec.resume.as_ref().filter(|resume| !resume.fork);
     let mut session = resumed.map_or(&spec.session, |resume| &resume.session).clone();
-    let (mut received, mut records, mut last) = (Vec::new(), Records::default(), 0);
+    let (mut received, mut records) = (Received::default(), Records::default());
+    // The calls of subagents. The agent has them in other transcripts.
+    let mut nested = HashSet::new();
     replay::each(folder, spec, &mut |n, at, events| {
         for (part, event) in events.iter().enumerate() {
-            if let OwnWhat::Started { .. } = event {
-                records.open.clear();
-                received.clear();
-            }
-            if let OwnWhat::Init { session: now, .. } | OwnWhat::Moved { session: now } = event
-                && *now != session
-            {
-                session.clone_from(now);
-                received.clear();
+            match event {
+                OwnWhat::Started { .. } => {
+                    records.open.clear();
+                    received = Received::default();
+                    nested.clear();
+                }
+                OwnWhat::Init { session: now, .. } | OwnWhat::Moved { session: now } if *now != session => {
+                    session.clone_from(now);
+                    received = Received::default();
+                }
+                OwnWhat::ToolUse { id, parent: Some(_), .. } => {
+                    nested.insert(stable_hash(id.as_bytes()));
+                    continue;
+                }
+                OwnWhat::ToolResult { id, .. } if nested.contains(&stable_hash(id.as_bytes())) => continue,
+                _ => {}
             }
             for (more, (n, at, record)) in records.take(n, at, event).into_iter().enumerate() {
                 let mut record = stamped(record, &spec.session, &session, &spec.cwd, (n, part + more), at);
@@ -113,31 +163,44 @@ pub fn complete(folder: &Folder, spec: &OwnSpec) -> io::Result<()> {
                 received.push(record);
             }
         }
-        last = n + 1;
         true
     })?;
-    let cut = records.end(last).into_iter().enumerate();
-    received.extend(
-        cut.map(|(part, (n, at, record))| stamped(record, &spec.session, &session, &spec.cwd, (n, part), at)),
-    );
-    if let Some(transcript) = agents_transcript(spec, &session) {
-        let prompts =
-            received.iter().enumerate().filter(|(_, record)| record["message"]["content"].is_string());
-        let two_back = prompts.rev().nth(1).map_or(0, |(n, _)| n);
-        received = missing(received.split_off(two_back), &end_of(&transcript)?);
+    for (part, (n, at, record)) in records.end().into_iter().enumerate() {
+        received.push(stamped(record, &spec.session, &session, &spec.cwd, (n, part), at));
     }
-    let path = folder.supplement(&session);
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    // The ids are those of the log, so nothing is kept twice.
-    received.retain(|record| !record["uuid"].as_str().is_some_and(|id| kept.contains(id)));
-    if received.is_empty() {
-        return Ok(());
+    Ok((session, received.records.into_iter().map(|(_, record)| record).collect()))
+}
+
+/// The newest records: those of the last two prompts, and of these the newest ones if they are large. The prompts stay, as they say
+/// whether the rest is private.
+#[derive(Default)]
+struct Received {
+    /// Each with the bytes that it takes.
+    records: VecDeque<(usize, Value)>,
+    bytes: usize,
+}
+
+impl Received {
+    fn push(&mut self, record: Value) {
+        let is_prompt = |(_, record): &(usize, Value)| record["message"]["content"].is_string();
+        // The input of a call may be a list of lists: each value takes more memory than its text.
+        let text = record.to_string();
+        let is_call = record["message"]["content"][0]["type"] == "tool_use";
+        let values = text.bytes().filter(|byte| is_call && matches!(byte, b'[' | b'{' | b',')).count();
+        let new = (text.len() + values * 128, record);
+        if is_prompt(&new)
+            && let Some(newest) = self.records.iter().rposition(is_prompt)
+        {
+            self.records.drain(..newest).for_each(|(length, _)| self.bytes -= length);
+        }
+        while self.bytes + new.0 > MAX_RECEIVED
+            && let Some(oldest) = self.records.iter().position(|record| !is_prompt(record))
+        {
+            self.bytes -= self.records.remove(oldest).map_or(0, |(length, _)| length);
+        }
+        self.bytes += new.0;
+        self.records.push_back(new);
     }
-    for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
-        private_dir(folder)?;
-    }
-    let text: String = received.iter().map(|record| format!("{record}\n")).collect();
-    replace_private(&path, (kept + &text).as_bytes())
 }
 
 /// The transcript that the agent writes, if it is there.
@@ -167,6 +230,7 @@ fn stamped(
     at: Timestamp,
 ) -> Value {
     let own = stable_hash(own.as_bytes()) >> 32;
+    let part = if record.get("isApiErrorMessage").is_some() { CUT_PART } else { part };
     record["uuid"] = format!("{own:08x}-{part:04x}-8000-8000-{n:012x}").into();
     record["timestamp"] = at.to_string().into();
     record["sessionId"] = session.into();
@@ -195,21 +259,21 @@ impl Records {
                 return Vec::new();
             }
             OwnWhat::Block { block, .. } => self.open.retain(|(.., open, _)| open != block),
-            OwnWhat::Started { .. } | OwnWhat::SessionEnded { .. } => return self.end(n),
+            OwnWhat::Started { .. } | OwnWhat::SessionEnded { .. } => return self.end(),
             _ => {}
         }
         record(event).map(|record| (n, at, record)).into_iter().collect()
     }
 
-    /// The texts that were cut, and a notice of the record `n`. A window that has shown such a text knows its record by the number of
-    /// the log record in which it began.
-    fn end(&mut self, n: u64) -> Vec<(u64, Timestamp, Value)> {
+    /// The texts that were cut, and a notice. A window that has shown such a text knows its record by the number of the log record in
+    /// which it began. However often the end is read, the notice has the number of the last one.
+    fn end(&mut self) -> Vec<(u64, Timestamp, Value)> {
         let cut = self.open.drain(..).filter(|(.., text)| !text.trim().is_empty());
         let mut cut: Vec<_> = cut.map(|(n, at, block, text)| (n, at, said(&block, &text))).collect();
-        if let Some((_, at, _)) = cut.last() {
+        if let Some(&(n, at, _)) = cut.last() {
             let mut notice = said("", CUT);
             notice["isApiErrorMessage"] = true.into();
-            cut.push((n, *at, notice));
+            cut.push((n, at, notice));
         }
         cut
     }

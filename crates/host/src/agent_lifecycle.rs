@@ -56,7 +56,7 @@ impl Session {
     pub(super) fn begin(&mut self) {
         orphans::end(&self.folder);
         // The host before was perhaps killed.
-        self.complete_transcript();
+        self.complete_transcript(false);
         let acts = self.queue.agent_gone();
         self.act(acts);
         self.close_requests();
@@ -256,8 +256,8 @@ impl Session {
         }
     }
 
-    fn complete_transcript(&self) {
-        if let Err(error) = complete(&self.folder, &self.spec) {
+    fn complete_transcript(&self, now: bool) {
+        if let Err(error) = complete(&self.folder, &self.spec, now) {
             tracing::warn!(%error, "what the agent's transcript lacks is not written");
         }
     }
@@ -285,8 +285,8 @@ impl Session {
     fn finish(&mut self, gave_up: bool) {
         self.keep_screen();
         // Before the last event: who hears of that reads what is there.
-        self.complete_transcript();
         let exit = self.state.exit;
+        self.complete_transcript(exit.is_some_and(|exit| exit.code != Some(0)));
         let failed = exit.is_some_and(|exit| exit.code != Some(0)) && !self.state.asked;
         let words: Vec<String> = self.state.words.drain(..).collect();
         let says_words = (failed || gave_up || !self.state.asked) && !words.is_empty();

@@ -199,7 +199,7 @@ pub(super) fn timeline_plan(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<T
 fn received(rooms: &Rooms, session: &SessionId) -> Option<PathBuf> {
     let own = rooms.own.of(session).filter(|own| own.is_stream())?;
     let folder = Folder::of(rooms.env.settings().data_dir.as_deref()?, &own.spec.session).ok()?;
-    Some(folder.supplement(session.as_str()))
+    folder.supplement(session.as_str())
 }
 
 /// Whether the session may not leave Watchbill.

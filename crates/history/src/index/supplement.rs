@@ -1,11 +1,14 @@
 //! Own sessions whose agents were ended before they wrote what they had said. A file beside the transcript has those records. If the
 //! transcript brings one later, it leaves that file.
 
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use serde_json::Value;
 use watchbill_agents::supplement::still_missing;
 use watchbill_core::ids::SessionId;
+use watchbill_platform::files::open_private;
 use watchbill_store::{StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::tail::read_end;
@@ -51,8 +54,38 @@ pub fn drop_known(fs: &dyn Fs, supplement: &Path, transcript: &Path) {
     if left.len() == before {
         return;
     }
-    let text: String = left.iter().map(|record| format!("{record}\n")).collect();
-    if let Err(error) = std::fs::write(supplement, text) {
+    let left: String = left.iter().map(|record| format!("{record}\n")).collect();
+    if let Err(error) = replace(supplement, text.len() as u64, left.as_bytes()) {
         tracing::warn!(%error, file = %supplement.display(), "what the transcript has by now is shown twice");
+    }
+}
+
+/// Replaces a file that still has this length. The host may have appended records: the next reader looks again.
+fn replace(path: &Path, length: u64, bytes: &[u8]) -> io::Result<()> {
+    let new = path.with_extension(format!("{}.new", std::process::id()));
+    let mut file = open_private(OpenOptions::new().write(true).create_new(true), &new)?;
+    let written = file.write_all(bytes).and_then(|()| match fs::metadata(path)?.len() == length {
+        true => fs::rename(&new, path),
+        false => fs::remove_file(&new),
+    });
+    written.inspect_err(|_| drop(fs::remove_file(&new)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_grew_meanwhile_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        for (length, left) in [(3, "all"), (4, "less"), (5, "all")] {
+            fs::write(&path, "all\n").unwrap();
+            replace(&path, length, b"less\n").unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), format!("{left}\n"));
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
     }
 }

@@ -34,6 +34,8 @@ pub struct Part {
 struct Side {
     path: PathBuf,
     length: u64,
+    /// No copy stands before it.
+    is_whole: bool,
     entries: Vec<Entry>,
 }
 
@@ -54,32 +56,36 @@ impl Part {
         }
     }
 
-    /// Reads a transcript of `/btw`, unless it is as long as before. One that cannot be read has no entries.
-    pub fn read_side(&mut self, fs: &dyn Fs, path: &Path) {
+    /// Reads a transcript of `/btw`, unless it is as long as before. One that cannot be read has no entries. `is_whole`: it is a file
+    /// of records that the transcript lacks, and has no copy of any.
+    pub fn read_side(&mut self, fs: &dyn Fs, path: &Path, is_whole: bool) {
         let length = fs.stat(path).map_or(0, |stat| stat.len);
         if self.sides.iter().any(|side| side.path == path && side.length == length) {
             return;
         }
         self.sides.retain(|side| side.path != path);
         let mut end = Self::new(&self.session, path.to_path_buf(), &self.exclude);
-        let read = end.read_end(fs, SIDE_ROOM).is_ok();
+        let read = end.read_end(fs, if is_whole { u64::MAX } else { SIDE_ROOM }).is_ok();
         let entries = if read { end.builder.into_entries() } else { Vec::new() };
-        self.sides.push(Side { path: path.to_path_buf(), length, entries });
+        self.sides.push(Side { path: path.to_path_buf(), length, is_whole, entries });
     }
 
     /// The entries of each transcript of `/btw` that this one lacks. If the copies have other ids than the originals,
-    /// they are the entries from the last prompt on.
+    /// they are the entries from the last prompt on. Those of a whole file are all
+    /// there, each with its own place in time.
     pub fn sides(&self) -> impl Iterator<Item = Vec<&Entry>> {
         let own: HashSet<RecordId> = match self.sides.is_empty() {
             true => HashSet::new(),
             false => self.entries().iter().filter_map(|entry| entry.uuid).collect(),
         };
-        self.sides.iter().map(move |side| {
+        self.sides.iter().flat_map(move |side| {
             let is_copy = |entry: &&Entry| entry.uuid.is_some_and(|id| own.contains(&id));
             let last = || side.entries.iter().rposition(|entry| matches!(entry.what, What::Prompt { .. }));
-            let begin =
-                if side.entries.iter().any(|entry| is_copy(&entry)) { 0 } else { last().unwrap_or(0) };
-            side.entries[begin..].iter().filter(|entry| !is_copy(entry)).collect()
+            let has_all = side.is_whole || side.entries.iter().any(|entry| is_copy(&entry));
+            let begin = if has_all { 0 } else { last().unwrap_or(0) };
+            let entries: Vec<_> = side.entries[begin..].iter().filter(|entry| !is_copy(entry)).collect();
+            let at_once = if side.is_whole { 1 } else { entries.len().max(1) };
+            entries.chunks(at_once).map(<[_]>::to_vec).collect::<Vec<_>>()
         })
     }
 

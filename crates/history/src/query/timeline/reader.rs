@@ -211,11 +211,11 @@ impl TimelineReader {
             part.read(fs, &mut self.scratch)?;
             for side in plan.agents.iter().filter(|file| file.session == *session && file.is_side_question())
             {
-                part.read_side(fs, &side.path);
+                part.read_side(fs, &side.path, false);
             }
             for (_, path) in plan.beside.iter().filter(|(of, _)| of == session) {
                 drop_known(fs, path, &part.path);
-                part.read_side(fs, path);
+                part.read_side(fs, path, true);
             }
             parts.push(part);
         }

@@ -330,3 +330,19 @@ fn a_question_beside_the_work_and_its_answer_stand_where_the_user_asked() {
         assert_eq!(texts, ["p1", "a1", "question", "answer", "p2", "a2"], "file {n}");
     }
 }
+
+#[test]
+fn each_record_that_the_transcript_lacks_is_shown_at_its_time() {
+    let fs = MemFs::new();
+    let beside = "/data/own/projects/s/s.jsonl";
+    write(&fs, SESSION, &[said(1, 0), said(3, 20), said(5, 40)]);
+    let long = said(4, 30).replace("\"4\"", &format!("\"{}\"", "x".repeat(600_000)));
+    write(&fs, beside, &[said(2, 10), long, said(6, 50), said(7, 60)]);
+    let mut plan = plan(&[("s", SESSION)], &[]);
+    plan.beside = vec![(SessionId::new("s"), PathBuf::from(beside))];
+    let timeline = TimelineReader::default().read(&fs, &plan, ItemRange::whole()).unwrap();
+    let mut at: Vec<_> = timeline.items.iter().map(|item| item.at.clone().unwrap()).collect();
+    assert!(at.len() == 7 && at.is_sorted(), "{at:?}");
+    at.dedup();
+    assert_eq!(at.len(), 7);
+}
