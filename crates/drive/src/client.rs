@@ -120,13 +120,21 @@ impl HostClient {
         {
             return refused(format!("the pictures of a prompt have at most {} MiB", MAX_PICTURE_BYTES >> 20));
         }
-        let command = pictures::in_files(&self.folder, command).map_err(|error| {
-            let path = self.folder.path().display();
-            ApiError::new(ErrorCode::Unreadable, format!("a picture cannot be written to {path}: {error}"))
-        })?;
+        let (command, longest) = if self.hello.picture_files {
+            let command = pictures::in_files(&self.folder, command).map_err(|error| {
+                let path = self.folder.path().display();
+                ApiError::new(
+                    ErrorCode::Unreadable,
+                    format!("a picture cannot be written to {path}: {error}"),
+                )
+            })?;
+            (command, MAX_HOST_LINE_BYTES)
+        } else {
+            (command.clone(), MAX_PICTURE_BYTES as u64)
+        };
         let call = HostCall { id: id.to_owned(), request: HostRequest::Command { command } };
-        if serde_json::to_vec(&call).map_err(io::Error::from)?.len() as u64 >= MAX_HOST_LINE_BYTES {
-            return refused(format!("a prompt or a paste has at most {} KiB", MAX_HOST_LINE_BYTES >> 10));
+        if serde_json::to_vec(&call).map_err(io::Error::from)?.len() as u64 >= longest {
+            return refused(format!("a prompt or a paste has at most {} KiB", longest >> 10));
         }
         self.writer.send(&call)?;
         self.reader.wait_at_most(Some(ANSWER))?;

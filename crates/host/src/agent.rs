@@ -1,7 +1,7 @@
 //! The process of the agent: its pipes or its terminal, and the threads that read and write them.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek as _, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -210,7 +210,8 @@ fn write(mut to: impl Write, pieces: &Receiver<Piece>, unread: &AtomicUsize) {
                 unread.fetch_sub(bytes.len() + PER_PIECE, Ordering::AcqRel);
             }
             Piece::File(mut file) => {
-                if io::copy(&mut file, &mut to).is_err() {
+                // A picture that comes twice is one open file.
+                if file.rewind().and_then(|()| io::copy(&mut file, &mut to)).is_err() {
                     return;
                 }
             }

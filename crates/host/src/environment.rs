@@ -82,8 +82,12 @@ pub fn environment(
 /// Names the agent's folder. The usual folder is named by no variable: with one, Claude Code (2.1.329) looks for the settings that lie
 /// beside that folder inside it.
 fn point_to(kept: &mut BTreeMap<OsString, OsString>, Root { variable, usual, path }: &Root) {
-    let is_usual =
-        kept.get(&OsString::from("HOME")).is_some_and(|home| Path::new(home).join(usual) == Path::new(path));
+    let is_same = |one: &Path, other: &Path| {
+        one == other
+            || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    };
+    let home = kept.get(&OsString::from("HOME"));
+    let is_usual = home.is_some_and(|home| is_same(&Path::new(home).join(usual), Path::new(path)));
     let variable = OsString::from(variable);
     if kept.get(&variable).is_some_and(|named| Path::new(named) == Path::new(path)) {
         return;

@@ -18,6 +18,7 @@ use watchbill_platform::socket::{
 };
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
+use watchbill_protocol::own::event::OwnEvent;
 use watchbill_protocol::own::host::{
     HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_CALL_ID_BYTES, MAX_HOST_LINE_BYTES,
 };
@@ -31,9 +32,6 @@ use crate::mailbox::{Mailbox, Next};
 /// How long a reader may take for a line of its own, and how long it may read nothing of what it is told.
 const SLOWEST: Duration = Duration::from_secs(30);
 
-/// The same for a reader that is told what is past: others wait for it.
-const SLOWEST_IN_PAST: Duration = Duration::from_secs(2);
-
 /// The state that all connections share.
 pub struct Shared {
     /// The folder of the session.
@@ -46,7 +44,7 @@ pub struct Shared {
     pub next: Arc<AtomicU64>,
     /// Held while a long line of a reader is read and carried out.
     pub long_line: Mutex<()>,
-    /// Held while a reader is told what is past.
+    /// Held while the next events of what is past are folded for a reader.
     pub past: Mutex<()>,
     /// Readers that are attached, and commands without an answer. The host ends when they have everything.
     pub owed: AtomicUsize,
@@ -140,6 +138,7 @@ impl Connection {
             pid: std::process::id(),
             spec: self.shared.spec.clone(),
             next: self.shared.next.load(Ordering::Acquire),
+            picture_files: true,
         })?;
         let served = self.calls();
         if let Some(mailbox) = &self.mailbox {
@@ -273,10 +272,8 @@ impl Following {
         }
     }
 
-    /// Sends what is past, to one reader at a time, so that all of them together stay small. `false`: nothing comes any more.
+    /// Sends what is past. `false`: nothing comes any more.
     fn is_caught_up(&self, from: u64) -> io::Result<bool> {
-        let _alone = self.shared.past.lock().unwrap_or_else(PoisonError::into_inner);
-        self.writer.wait_at_most(Some(SLOWEST_IN_PAST))?;
         let mut log = LogReader::open(&self.shared.folder.log())?;
         let mut replay = Replay::new(&self.shared.spec);
         // Most of it before the loop knows of this reader, so that little has to wait in its mailbox.
@@ -290,32 +287,48 @@ impl Following {
             return Ok(false);
         };
         self.past(&mut log, &mut replay, from, upto)?;
-        self.writer.wait_at_most(Some(SLOWEST))?;
         Ok(true)
     }
 
     /// Sends the events of the log's records up to, and without, the record `upto`.
     fn past(&self, log: &mut LogReader, replay: &mut Replay, from: u64, upto: u64) -> io::Result<()> {
+        // A reader that only asks whether the session runs wants nothing of it.
+        while from < self.shared.next.load(Ordering::Acquire) {
+            let events = self.batch(log, replay, from, upto)?;
+            if events.is_empty() {
+                break;
+            }
+            self.send(events)?;
+        }
+        Ok(())
+    }
+
+    /// The next events of what is past; empty at its end. One reader at a time folds, so that all of them together stay small. It sends
+    /// without the lock: a slow reader delays no other one.
+    fn batch(
+        &self,
+        log: &mut LogReader,
+        replay: &mut Replay,
+        from: u64,
+        upto: u64,
+    ) -> io::Result<Vec<OwnEvent>> {
+        let _alone = self.shared.past.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut events, mut size) = (Vec::new(), 0);
-        while log.number() < upto {
+        while log.number() < upto && events.len() < limits::BATCH && size < limits::BATCH_BYTES {
             let Some(Record { n, at, direction, bytes }) = log.next(|kind| kind != Direction::Command)?
             else {
                 break;
             };
             let what = replay.fold(at, direction, &bytes);
-            if n >= from {
-                events.extend(numbered(n, at, what));
+            if n >= from && !what.is_empty() {
                 size += bytes.len();
-            }
-            if events.len() >= limits::BATCH || size >= limits::BATCH_BYTES {
-                self.send(std::mem::take(&mut events))?;
-                size = 0;
+                events.extend(numbered(n, at, what));
             }
         }
-        if events.is_empty() { Ok(()) } else { self.send(events) }
+        Ok(events)
     }
 
-    fn send(&self, events: Vec<watchbill_protocol::own::event::OwnEvent>) -> io::Result<()> {
+    fn send(&self, events: Vec<OwnEvent>) -> io::Result<()> {
         let message = HostMessage::Events { events };
         self.writer.send(&Reply { id: &self.id, body: ReplyBody::Event(&message) })
     }

@@ -154,7 +154,8 @@ impl Start {
         Ok(Self::new(spec))
     }
 
-    /// Starts the host. An agent whose transcripts Watchbill reads gets the folder that it reads, the first of several.
+    /// Starts the host. An agent whose transcripts Watchbill reads gets the folder that it reads. Of several it gets the one that the environment
+    /// names, else the first.
     ///
     /// # Errors
     /// When it does not run.
@@ -177,9 +178,10 @@ impl Start {
             if spec.agent == OwnAgent::Shell && spec.command.is_empty() {
                 spec.command = vec![shell()];
             }
-            if spec.agent.agent().is_some_and(|agent| traits(agent).writes_transcripts) {
-                spec.root = spec.root.take().or_else(|| named(settings.roots.first()?));
-            }
+            // The folder of one agent is no place for another one.
+            let agent = spec.agent.agent().map(traits).filter(|agent| agent.writes_transcripts);
+            let root = spec.root.take();
+            spec.root = agent.and_then(|agent| root.or_else(|| watched(settings, agent.folder_variable)));
             start::start(data, &program, spec)
         };
         let folder = started.map_err(not_started)?;
@@ -192,6 +194,13 @@ impl Start {
 pub fn root_of(settings: &Settings, row: &TrackedSession) -> Option<String> {
     let transcript = Path::new(row.transcript_path.as_deref()?);
     named(settings.roots.iter().find(|root| transcript.starts_with(root))?)
+}
+
+/// The watched folder for a new session: the one that the environment names for its agent, else the first one.
+fn watched(settings: &Settings, variable: Option<&str>) -> Option<String> {
+    let of_env = variable.and_then(std::env::var_os).and_then(|path| PathBuf::from(path).canonicalize().ok());
+    let is_of_env = |root: &&PathBuf| of_env.is_some() && root.canonicalize().ok() == of_env;
+    named(settings.roots.iter().find(is_of_env).or_else(|| settings.roots.first())?)
 }
 
 /// A folder as the host of a session is told it.

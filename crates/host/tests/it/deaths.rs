@@ -374,8 +374,14 @@ fn a_host_that_dies_before_its_reply_leaves_the_outcome_unknown() {
     let socket = folder.socket();
     let host = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
-        let hello =
-            HostHello { host_protocol: HOST_VERSION, watchbill: String::new(), pid: 1, spec, next: 0 };
+        let hello = HostHello {
+            host_protocol: HOST_VERSION,
+            watchbill: String::new(),
+            pid: 1,
+            spec,
+            next: 0,
+            picture_files: false,
+        };
         writeln!(&stream, "{}", serde_json::to_string(&hello).unwrap()).unwrap();
         BufReader::new(&stream).read_line(&mut String::new()).unwrap();
         std::fs::remove_file(socket).unwrap();

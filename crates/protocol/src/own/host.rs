@@ -33,6 +33,10 @@ pub struct HostHello {
     pub spec: OwnSpec,
     /// The number of the next record of its log.
     pub next: u64,
+    /// It takes the name of a file in the session's folder for a picture. Hosts of earlier versions take the picture alone, in lines of
+    /// up to 8 MiB.
+    #[serde(default)]
+    pub picture_files: bool,
 }
 
 /// One call to a host. The answers have the form of the local socket: `reply`, `error`, `event`.

@@ -24,4 +24,9 @@ spec: OwnSpec,
 /**
  * The number of the next record of its log.
  */
-next: number, };
+next: number, 
+/**
+ * It takes the name of a file in the session's folder for a picture. Hosts of earlier versions take the picture alone, in lines of
+ * up to 8 MiB.
+ */
+pictureFiles: boolean, };

@@ -36,6 +36,12 @@ test("a text is known by the id of its record, whatever its words are", () => {
   expect(missingEntries(all, [item(2, "b.0", { kind: "response", text: "Done." })])).toEqual(all);
 });
 
+test("a text of a host of an earlier version, which names no record, is known by its words", () => {
+  const older = live(item(2, "live m.0", { kind: "response", text: "Done." }));
+  expect(missingEntries([asked, older], [item(2, "b.0", { kind: "response", text: "Done.\n" })])).toEqual([]);
+  expect(missingEntries([asked, older], [item(-60, "b.0", { kind: "response", text: "Done." })])).toEqual([asked, older]);
+});
+
 test("a text that was cut at the end of its agent is known by the number of its log's record", () => {
   const cut = { ...live(item(3, "live m.1", { kind: "response", text: "Do" })), began: 27 };
   const keys = (n: string): readonly TimelineItem[] => [item(3, `0123456700008000800000000000${n}.0`, { kind: "response", text: "Do" })];

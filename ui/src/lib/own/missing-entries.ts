@@ -33,16 +33,20 @@ export function missingEntries(live: readonly LiveItem[], newest: readonly Timel
     const ofHost = OF_HOST.exec(item.key);
     if (ofHost !== null) has.add(`began ${Number.parseInt(ofHost[1]!, 16)}`);
     if (item.kind === "tool") has.add(`call ${item.id}`);
-    else if (!("text" in item) && !(Date.parse(item.at ?? "") < begun)) has.add(item.kind);
+    else if (!(Date.parse(item.at ?? "") < begun)) has.add(item.kind === "response" ? said(item.text) : item.kind);
   }
   const last = live.findLastIndex((entry) => has.has(idOf(entry)));
   return last < 0 ? live : live.slice(last + 1);
 }
 
+const said = (text: string): string => `said ${text.trim().slice(0, 8_000)}`;
+
 function idOf({ item, record, began }: LiveItem): string {
   if (item.kind === "tool") return `call ${item.id}`;
   // Claude takes a prompt's id as the id of its record. The key of an entry begins with that, without dashes.
   const id = record ?? (item.kind === "prompt" ? item.key.replace(/^live prompt /, "") : undefined);
-  if (id === undefined) return began === undefined ? item.kind : `began ${began}`;
+  if (began !== undefined) return `began ${began}`;
+  // A host of an earlier version names no record.
+  if (id === undefined) return item.kind === "response" ? said(item.text) : item.kind;
   return `record ${id.replaceAll("-", "")}`;
 }
