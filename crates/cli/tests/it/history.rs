@@ -554,7 +554,7 @@ fn show_and_export_report_a_transcript_that_is_gone() {
         let output = home.run_watchbill(&words);
         assert_eq!(output.code, 1);
         assert!(
-            output.err.contains("the transcript of aaaaaaaa-0000-4000-8000-000000000001 is gone"),
+            output.err.contains("session aaaaaaaa-0000-4000-8000-000000000001 has no transcript"),
             "{}",
             output.err
         );
