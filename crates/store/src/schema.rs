@@ -42,7 +42,7 @@ const VERSIONS: &[&[&str]] = &[
     &[model_jobs::V10],
     &[activities::V11],
     &[texts::V12, activities::V12, memories::V12],
-    &[sessions::V13, memories::V13],
+    &[sessions::V13, memories::V13, texts::V13],
 ];
 
 /// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.

@@ -53,6 +53,13 @@ CREATE TRIGGER texts_removed BEFORE DELETE ON texts BEGIN
     INSERT INTO texts_fts (texts_fts, rowid, text, parts, tags) VALUES
         ('delete', old.id, index_words(old.text), index_parts(old.text), index_tags(old.session, old.role, old.tool));
 END;
+-- Prompts and answers were cut at 64 KiB. Files that hold one of that length are read again.
+UPDATE files SET size = 0, mtime = 0, cursor = 0, head = 0, window = 0, dev = 0, inode = 0 WHERE id IN (
+    SELECT file FROM texts WHERE role NOT IN ('thinking', 'tool_input', 'tool_result') AND octet_length(text) > 60000
+);
+";
+
+pub(crate) const V13: &str = "
 -- Prompts and answers were cut at 64 KiB, and then private text and reminders were left out. So the length of a stored text does not
 -- tell. Files are read again in which the record of one may be so long: the next text is further away.
 UPDATE files SET size = 0, mtime = 0, cursor = 0, head = 0, window = 0, dev = 0, inode = 0 WHERE id IN (
