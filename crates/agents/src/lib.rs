@@ -19,14 +19,13 @@ pub mod named_paths;
 mod paths;
 pub mod process;
 pub mod resume;
-pub mod supplement;
 pub mod traits;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 // Sessions of no other agent are watched so far. The next one brings a choice by `Agent` here.
-pub use claude::{excluded, hooks, install, layout, records, registry, requests};
+pub use claude::{excluded, hooks, install, layout, records, registry, requests, supplement};
 pub use traits::Traits;
 pub use watchbill_core::ids::Agent;
 

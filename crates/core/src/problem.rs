@@ -20,19 +20,8 @@ pub struct Problem {
 as_str!(ProblemKind);
 
 /// Kinds of problems.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum ProblemKind {
     /// A complete line is not JSON, or not an object.

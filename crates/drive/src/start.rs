@@ -12,6 +12,7 @@ use watchbill_protocol::own::spec::OwnSpec;
 use crate::client::{HostClient, HostError};
 use crate::folder::{Folder, FolderError, unique};
 use crate::socket::caller::why_no_person_started_this;
+use crate::summary::OwnSummary;
 
 /// The program of a host.
 const PROGRAM: &str = if cfg!(windows) { "watchbill-host.exe" } else { "watchbill-host" };
@@ -88,7 +89,7 @@ pub fn start(data_dir: &Path, program: &Path, spec: &OwnSpec) -> Result<Folder, 
 /// When the session does not exist, or cannot be started.
 pub fn resume(data_dir: &Path, program: &Path, session: &str) -> Result<Folder, StartError> {
     let folder = Folder::of(data_dir, session)?;
-    folder.spec()?;
+    let spec = folder.spec()?;
     let keeps = match HostClient::connect(&folder) {
         Ok(client) => client.keeps(),
         Err(HostError::NotRunning) => false,
@@ -98,6 +99,10 @@ pub fn resume(data_dir: &Path, program: &Path, session: &str) -> Result<Folder, 
         return Ok(folder);
     }
     wait_for_lock(&folder);
+    // The host before was perhaps killed: what its agent said last is kept before the next agent goes on.
+    if let Err(error) = OwnSummary::of_ended(&folder, &spec) {
+        tracing::warn!(%error, "what the session was is not kept");
+    }
     run(data_dir, program, folder)
 }
 

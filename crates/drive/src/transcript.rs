@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use watchbill_agents::supplement::{missing, newest_cwd};
+use watchbill_agents::supplement::{COMPARED, missing, newest_cwd};
 use watchbill_agents::{folder_of, traits};
 use watchbill_core::ids::stable_hash;
 use watchbill_core::time::Timestamp;
@@ -18,9 +18,6 @@ use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
 
 use crate::folder::{Folder, replace_private};
 use crate::replay;
-
-/// So much of the end of an agent's transcript is compared.
-const COMPARED: u64 = 4 << 20;
 
 /// So much of what a process said is kept for that, in bytes.
 const MAX_RECEIVED: usize = 2 << 20;

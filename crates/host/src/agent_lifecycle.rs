@@ -55,8 +55,6 @@ impl Session {
     /// What a host does first: it closes what an earlier host left open, and starts a terminal.
     pub(super) fn begin(&mut self) {
         orphans::end(&self.folder);
-        // The host before was perhaps killed.
-        self.complete_transcript(false);
         let acts = self.queue.agent_gone();
         self.act(acts);
         self.close_requests();
@@ -256,12 +254,6 @@ impl Session {
         }
     }
 
-    fn complete_transcript(&self, now: bool) {
-        if let Err(error) = complete(&self.folder, &self.spec, now) {
-            tracing::warn!(%error, "what the agent's transcript lacks is not written");
-        }
-    }
-
     /// Keeps what the session was, for programs that show it.
     fn keep_summary(&mut self) {
         if self.folder.spec_file().exists()
@@ -286,8 +278,11 @@ impl Session {
         self.keep_screen();
         // Before the last event: who hears of that reads what is there.
         let exit = self.state.exit;
-        self.complete_transcript(exit.is_some_and(|exit| exit.code != Some(0)));
-        let failed = exit.is_some_and(|exit| exit.code != Some(0)) && !self.state.asked;
+        let was_cut = exit.is_some_and(|exit| exit.code != Some(0));
+        if let Err(error) = complete(&self.folder, &self.spec, was_cut) {
+            tracing::warn!(%error, "what the agent's transcript lacks is not written");
+        }
+        let failed = was_cut && !self.state.asked;
         let words: Vec<String> = self.state.words.drain(..).collect();
         let says_words = (failed || gave_up || !self.state.asked) && !words.is_empty();
         self.event(&OwnWhat::SessionEnded {

@@ -9,6 +9,7 @@ pub mod layout;
 pub mod records;
 pub mod registry;
 pub mod requests;
+pub mod supplement;
 
 use crate::Traits;
 

@@ -6,14 +6,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
-use std::time::Duration;
 
 use crate::forget::until;
 use crate::home::{Home, line};
 use crate::program::Finished;
 
-/// The system counts the starts of processes in ticks of 10 ms. A program counts as older only if it began in an earlier one.
-const TICK: Duration = Duration::from_millis(20);
+/// The time since the start of the machine, in ticks of 10 ms. The system counts the starts of processes in them: a program is older
+/// only if it began in an earlier one.
+fn ticks() -> String {
+    std::fs::read_to_string("/proc/uptime").unwrap().split(' ').next().unwrap().to_owned()
+}
 
 /// A program that reads lines from a pipe. It ends when the pipe is closed.
 struct Reader(File);
@@ -30,7 +32,8 @@ impl Reader {
         assert!(command.status().unwrap().success());
         // Waits for the program to open it.
         let reader = Self(File::options().write(true).open(pipe).unwrap());
-        std::thread::sleep(TICK);
+        let began = ticks();
+        until("a later tick", || ticks() != began);
         reader
     }
 

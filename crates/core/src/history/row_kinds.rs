@@ -4,18 +4,8 @@
 as_str!(Role, BatchOrigin, BatchStatus, CallOutcome, PlanEventKind);
 
 /// The kind of a text.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    strum_macros::EnumString,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum_macros::EnumString, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum Role {
     /// A prompt: by the user, or for a subagent by its caller.
@@ -54,18 +44,8 @@ impl Role {
 }
 
 /// The source of a prompt. Of two reports, the later variant wins: it is further from what a person typed.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    strum_macros::EnumString,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum_macros::EnumString, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum BatchOrigin {
     /// The user typed it.
@@ -93,18 +73,8 @@ impl BatchOrigin {
 }
 
 /// The state of a turn. If two witnesses name the same time, the later variant wins.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    strum_macros::EnumString,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum_macros::EnumString, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum BatchStatus {
     /// It runs.
@@ -118,18 +88,8 @@ pub enum BatchStatus {
 }
 
 /// How a tool call ended. Of two reports, the later variant wins.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    strum_macros::EnumString,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum_macros::EnumString, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum CallOutcome {
     /// There is no result yet.
@@ -147,18 +107,8 @@ pub enum CallOutcome {
 }
 
 /// What happened to a plan.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    strum_macros::EnumString,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum_macros::EnumString, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum PlanEventKind {
     /// It was written or changed.

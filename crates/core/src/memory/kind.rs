@@ -5,20 +5,8 @@ use serde::{Deserialize, Serialize};
 as_str!(MemoryKind, Importance);
 
 /// The rule that found a memory, or what a model calls it.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum_macros::EnumString,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, strum_macros::EnumString, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum MemoryKind {
     /// A command failed, files were changed, and the same command passed.
@@ -104,19 +92,8 @@ impl MemoryKind {
 }
 
 /// How much a colleague would lose without it. A later variant is more important.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Importance {
     /// Some minutes.

@@ -11,19 +11,8 @@ use crate::time::Timestamp;
 as_str!(OwnWay);
 
 /// How an own session talks to its agent.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum OwnWay {
     /// Lines of JSON on pipes.

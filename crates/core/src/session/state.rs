@@ -5,19 +5,8 @@ use serde::{Deserialize, Serialize};
 as_str!(State, StateKind, Confidence);
 
 /// What a session is doing.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum State {
     /// A turn runs.
@@ -38,19 +27,8 @@ impl State {
 }
 
 /// What kind of working, waiting or ending it is.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum_macros::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, strum_macros::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum StateKind {
     /// A tool wants permission.

@@ -6,15 +6,12 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use serde_json::Value;
-use watchbill_agents::supplement::still_missing;
+use watchbill_agents::supplement::{COMPARED, still_missing};
 use watchbill_core::ids::SessionId;
 use watchbill_platform::files::open_private;
 use watchbill_store::{StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::tail::read_end;
-
-/// So much of the end of a transcript is compared.
-const COMPARED: u64 = 16 << 20;
 
 /// Takes the records that the transcript has by now out of the file beside it. `path`: one of the two, which is about to be read.
 pub fn trim(

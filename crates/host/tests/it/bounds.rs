@@ -57,10 +57,10 @@ fn an_agents_lines_leave_its_host_small() {
     let session = stage.start(&spec(&stage));
     let mut told = session.attach();
     let prompts = [
-        "huge 8 40000000",
+        "huge 30 40000000",
         "huge 30 1000000",
         "huge 30 250000",
-        "many 30000",
+        "many 100000",
         "errors 100000",
         "raw lists 10 260000",
         "raw lists 3 9000000",
@@ -103,6 +103,13 @@ fn an_agents_lines_leave_its_host_small() {
     });
     let peak = peak(pid);
     assert!(peak < AT_MOST, "{peak} MB with readers");
+    kill(pid);
+    let spec = session.folder.spec().unwrap();
+    session.wait_for_end();
+    let session = stage.resume(&spec.session);
+    session.attach().until("everything", |told| told.caught_up);
+    let peak = self::peak(session.host());
+    assert!(peak < AT_MOST, "{peak} MB in the next host");
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use serde_json::Value;
 use watchbill_core::history::keep_public;
 
+/// So much of the end of a transcript is compared, in bytes.
+pub const COMPARED: u64 = 4 << 20;
+
 /// The client writes the records of one moment in another order than it sends them. So many lines around the newest one count.
 const NEAR: usize = 64;
 
