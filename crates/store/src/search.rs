@@ -63,10 +63,6 @@ pub struct Hit {
     pub session_id: String,
     /// Its work chain.
     pub chain_id: Option<String>,
-    /// Its project: the name of the transcript's folder.
-    pub project: Option<String>,
-    /// The folder it was launched in.
-    pub cwd: Option<String>,
     /// Its title.
     pub title: Option<String>,
     /// The subagent, if it is a subagent's text.
@@ -353,18 +349,16 @@ fn weight_of(role: &str) -> f64 {
 fn to_hit(sql: &Connection, found: Found) -> rusqlite::Result<Hit> {
     let Found { candidate, marks, score } = found;
     sql.prepare_cached(
-        "SELECT s.session_id, s.chain_id, s.project, s.cwd, s.title, f.path, f.subagent
+        "SELECT s.session_id, s.chain_id, s.title, f.path, f.subagent
          FROM sessions s, files f WHERE s.id = ?1 AND f.id = ?2",
     )?
     .query_row((candidate.session, candidate.file), |row| {
         Ok(Hit {
             session_id: row.get(0)?,
             chain_id: row.get(1)?,
-            project: row.get(2)?,
-            cwd: row.get(3)?,
-            title: row.get(4)?,
-            path: row.get(5)?,
-            subagent: candidate.subagent.or(row.get(6)?),
+            title: row.get(2)?,
+            path: row.get(3)?,
+            subagent: candidate.subagent.or(row.get(4)?),
             at: candidate.at,
             role: candidate.role,
             tool: candidate.tool,

@@ -83,39 +83,36 @@ CREATE INDEX IF NOT EXISTS activities_batch ON activities (session, batch);
 /// An activity as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredActivity {
-    /// Its session.
-    pub session: SessionKey,
     /// The file that it was read from; `None` while only hooks have reported it.
     pub file: Option<FileKey>,
     /// The activity.
     pub activity: Activity,
 }
 
-const COLUMNS: &str =
-    "session, file, call, batch, subagent, tool, target, path, input, at, byte, outcome, ended_at,
+const COLUMNS: &str = "file, call, batch, subagent, tool, target, path, input, at, byte, outcome, ended_at,
      millis, result_byte, error, reason";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredActivity> {
     let number =
         |column| -> rusqlite::Result<Option<u64>> { Ok(row.get::<_, Option<i64>>(column)?.map(uncount)) };
     let activity = Activity {
-        id: shared(row, 2)?.unwrap_or_default(),
-        batch: shared(row, 3)?,
-        agent: shared(row, 4)?,
-        tool: shared(row, 5)?,
-        target: row.get(6)?,
-        file: row.get(7)?,
-        input: row.get(8)?,
-        at: time(row, 9)?,
-        offset: number(10)?,
-        outcome: row.get::<_, Option<String>>(11)?.as_deref().and_then(|word| word.parse().ok()),
-        ended_at: time(row, 12)?,
-        duration_ms: number(13)?,
-        result_offset: number(14)?,
-        error: row.get(15)?,
-        reason: row.get(16)?,
+        id: shared(row, 1)?.unwrap_or_default(),
+        batch: shared(row, 2)?,
+        agent: shared(row, 3)?,
+        tool: shared(row, 4)?,
+        target: row.get(5)?,
+        file: row.get(6)?,
+        input: row.get(7)?,
+        at: time(row, 8)?,
+        offset: number(9)?,
+        outcome: row.get::<_, Option<String>>(10)?.as_deref().and_then(|word| word.parse().ok()),
+        ended_at: time(row, 11)?,
+        duration_ms: number(12)?,
+        result_offset: number(13)?,
+        error: row.get(14)?,
+        reason: row.get(15)?,
     };
-    Ok(StoredActivity { session: row.get(0)?, file: row.get(1)?, activity })
+    Ok(StoredActivity { file: row.get(0)?, activity })
 }
 
 /// Stores an activity; `$how` decides what happens if it is there already.

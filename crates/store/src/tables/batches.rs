@@ -77,40 +77,37 @@ CREATE INDEX batches_open ON batches (session) WHERE status = 'active';
 /// A batch as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredBatch {
-    /// Its session.
-    pub session: SessionKey,
     /// The file that it was read from; `None` while only hooks have reported it.
     pub file: Option<FileKey>,
     /// The batch.
     pub batch: Batch,
 }
 
-const COLUMNS: &str =
-    "session, file, batch, origin, prompt, private, started_at, byte, record, status, ended_at,
+const COLUMNS: &str = "file, batch, origin, prompt, private, started_at, byte, record, status, ended_at,
      error, active_at, response_at, response, plan";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredBatch> {
     let word = |column| -> rusqlite::Result<Option<String>> { row.get(column) };
-    let status = word(9)?.as_deref().and_then(|word| word.parse().ok());
-    let ended = status.zip(time(row, 10)?);
-    let response: Option<String> = row.get(14)?;
+    let status = word(8)?.as_deref().and_then(|word| word.parse().ok());
+    let ended = status.zip(time(row, 9)?);
+    let response: Option<String> = row.get(13)?;
     let batch = Batch {
-        id: shared(row, 2)?.unwrap_or_default(),
-        origin: word(3)?.as_deref().and_then(|word| word.parse().ok()),
-        prompt: row.get(4)?,
-        private: row.get(5)?,
-        started_at: time(row, 6)?,
-        offset: row.get::<_, Option<i64>>(7)?.map(uncount),
-        record: record_of(row, 8)?.map(RecordId),
+        id: shared(row, 1)?.unwrap_or_default(),
+        origin: word(2)?.as_deref().and_then(|word| word.parse().ok()),
+        prompt: row.get(3)?,
+        private: row.get(4)?,
+        started_at: time(row, 5)?,
+        offset: row.get::<_, Option<i64>>(6)?.map(uncount),
+        record: record_of(row, 7)?.map(RecordId),
         ended: match ended {
-            Some((status, at)) => Some(Ended { status, at, error: row.get(11)? }),
+            Some((status, at)) => Some(Ended { status, at, error: row.get(10)? }),
             None => None,
         },
-        last_activity_at: time(row, 12)?,
-        response: time(row, 13)?.zip(response),
-        plan: row.get(15)?,
+        last_activity_at: time(row, 11)?,
+        response: time(row, 12)?.zip(response),
+        plan: row.get(14)?,
     };
-    Ok(StoredBatch { session: row.get(0)?, file: row.get(1)?, batch })
+    Ok(StoredBatch { file: row.get(0)?, batch })
 }
 
 /// The columns to set. SQLite writes an index anew whenever an update names one of its columns, changed or not.
