@@ -310,14 +310,12 @@ impl Store {
         open: bool,
     ) -> Result<Vec<StoredBatch>, StoreError> {
         let which = if open { "AND status = 'active' ORDER BY started_at, batch LIMIT 1000" } else { "" };
+        let columns =
+            COLUMNS.replacen("prompt", "NULL", 1).replacen("response_at, response", "NULL, NULL", 1);
         self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
-                "SELECT session, file, batch, origin, NULL, private, started_at, byte, record, status, ended_at, error,
-                    active_at, NULL, NULL, plan
-                 FROM batches WHERE session = ?1 {which}"
-            ))?
-            .query_map([session], read)?
-            .collect()
+            sql.prepare_cached(&format!("SELECT {columns} FROM batches WHERE session = ?1 {which}"))?
+                .query_map([session], read)?
+                .collect()
         })
     }
 }
