@@ -154,6 +154,9 @@ fn gate(settings: &Settings) -> Result<Gate, String> {
 
 /// The id of the session, if an agent may see it.
 fn shown(engine: &Engine, gate: &Gate, session: &str) -> Result<String, String> {
-    let id = engine.find(session).map_err(|error| error.to_string())?;
-    if engine.hides(gate, id.as_str()) { Err(unknown(session)) } else { Ok(id.to_string()) }
+    let hidden = || engine.find(session).is_ok_and(|id| engine.hides(gate, id.as_str()));
+    let shown = engine.shown(gate, session);
+    shown
+        .map(|id| id.to_string())
+        .map_err(|error| if hidden() { unknown(session) } else { error.to_string() })
 }

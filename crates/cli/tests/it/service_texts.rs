@@ -79,6 +79,9 @@ fn what_a_program_sends_is_found_shown_exported_and_told() {
             assert!(text.contains(word), "{word}: {text}");
         }
     }
+    let refused = service.home.run_watchbill(&["put-away", SESSION]);
+    assert!(refused.code == 1 && refused.err.contains("has no transcript"), "it has no row: {}", refused.err);
+    assert!(agent.tool("describe_session", json!({"session": SESSION})).0.contains(SESSION));
     assert!(agent.tool("search_history", json!({"query": "answerword"})).0.contains(SESSION));
     let tools = service.home.json(&["stats", "--by", "tool", "--json"]).to_string();
     assert!(tools.contains("Read") && tools.contains("Bash"), "{tools}");
@@ -94,15 +97,17 @@ fn what_is_sent_again_is_there_once_also_after_a_kill() {
     };
     send(&service);
     service.finds("mendedword");
-    service.restart();
+    service.restart(|_| {});
     send(&service);
     send(&service);
     service.prompt(2, "Thanks, lastword");
     service.finds("lastword");
     for word in ["pumpword", "againin", "againout", "lastword"] {
         assert_eq!(found(&service.home, &[word]).len(), 1, "{word}");
-        let timeline = service.get(&format!("/api/sessions/{SESSION}/timeline")).body;
-        assert!(timeline.matches(word).count() <= 2, "{word}: {timeline}");
+    }
+    let shown = service.home.out(&["show", SESSION]);
+    for word in ["pumpword", "againin", "mendedword", "lastword"] {
+        assert_eq!(shown.matches(word).count(), 1, "{word}: {shown}");
     }
 }
 
@@ -180,4 +185,21 @@ fn the_agent_s_transcript_takes_the_place_of_what_a_program_reported() {
     assert!(walk(&service.home.data().join("received")).is_empty());
     let shown = service.home.out(&["show", SESSION]);
     assert_eq!(shown.matches("pumpword").count(), 1, "{shown}");
+}
+
+#[test]
+fn a_data_folder_that_was_moved_keeps_what_programs_sent() {
+    let mut service = Service::with(ACCEPTS);
+    service.prompt(1, "The movedword");
+    service.finds("movedword");
+    service.restart(|home| {
+        let elsewhere = home.path().join("elsewhere");
+        std::fs::rename(home.data(), &elsewhere).unwrap();
+        std::os::unix::fs::symlink(elsewhere, home.data()).unwrap();
+    });
+    service.prompt(2, "The nextword");
+    service.finds("nextword");
+    assert_eq!(found(&service.home, &["movedword"]).len(), 1);
+    let shown = service.home.out(&["show", SESSION]);
+    assert!(shown.matches("movedword").count() == 1 && shown.contains("nextword"), "{shown}");
 }

@@ -50,12 +50,9 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
     if begin.is_empty()
         && let Some(session) = find_stored(rooms.env.settings(), asked)
     {
-        if of_program(rooms, &session).is_some() {
-            return Ok(session);
-        }
         let message = format!(
             "session {session} has no transcript: the agent has removed it, or another program sent the session. `watchbill \
-             summary {session}` tells what is stored; `watchbill search` finds the texts that a transcript had"
+             summary {session}` tells what is stored; `watchbill search` finds its texts"
         );
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
@@ -110,19 +107,22 @@ pub(super) fn why(rooms: &Rooms, asked: &str) -> Result<Why, ApiError> {
 /// # Errors
 /// When the session is not known.
 pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
-    let id = find(rooms, asked)?;
+    Ok(chain_of(rooms, &find(rooms, asked)?))
+}
+
+fn chain_of(rooms: &Rooms, id: &SessionId) -> WorkChain {
     let path_of = |id: &SessionId| {
         rooms.sessions.main_file(id).map(|(path, _)| path.to_string_lossy().into_owned()).unwrap_or_default()
     };
-    let Some(chain) = rooms.chains.chains().of(&id) else {
-        return Ok(WorkChain {
-            work_chain_id: watchbill_core::ids::ChainId::derive(&id).to_string(),
+    let Some(chain) = rooms.chains.chains().of(id) else {
+        return WorkChain {
+            work_chain_id: watchbill_core::ids::ChainId::derive(id).to_string(),
             name: None,
             head: id.to_string(),
             segments: Vec::new(),
             links: Vec::new(),
             undoable: None,
-        });
+        };
     };
     // The resolver ran at the last change of lineage. The ends of segments move with each record, so take them from the
     // folds.
@@ -138,7 +138,7 @@ pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
             Segment::new(segment, id, n, &path, superseded)
         })
         .collect();
-    Ok(WorkChain {
+    WorkChain {
         work_chain_id: chain.id.to_string(),
         name: chain.name.as_ref().map(ToString::to_string),
         head: chain.head.to_string(),
@@ -148,7 +148,7 @@ pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
             ManualLink::Join { .. } => "join".to_owned(),
             ManualLink::Split { .. } => "split".to_owned(),
         }),
-    })
+    }
 }
 
 /// The work chain of a session without the sessions that may not leave Watchbill.
@@ -157,7 +157,7 @@ pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
 /// When no session matches, or it may not leave.
 pub(super) fn gated_chain(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<WorkChain, ApiError> {
     let id = shown(rooms, gate, asked)?;
-    let mut chain = chain(rooms, id.as_str())?;
+    let mut chain = chain_of(rooms, &id);
     let is_shown = |session: &str| !hides(rooms, gate, &SessionId::new(session));
     chain.segments.retain(|segment| is_shown(&segment.session_id));
     chain.segments.iter_mut().zip(0..).for_each(|(segment, index)| segment.index = index);
@@ -225,12 +225,13 @@ pub(super) fn hides(rooms: &Rooms, gate: &Gate, id: &SessionId) -> bool {
         || (!exclude.is_empty() && (is_left_out(&rooms.sessions, id, exclude) || in_folder()))
 }
 
-/// The session that is named, if it may leave Watchbill.
+/// The session that is named, if it may leave Watchbill. A session that a program sent over HTTP has no row, and a timeline.
 ///
 /// # Errors
 /// When no session matches, several do, or it may not leave.
 pub(super) fn shown(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<SessionId, ApiError> {
-    let id = find(rooms, asked)?;
+    let sent = || find_stored(rooms.env.settings(), asked).filter(|id| of_program(rooms, id).is_some());
+    let id = find(rooms, asked).or_else(|error| sent().ok_or(error))?;
     if hides(rooms, gate, &id) { Err(gate.refusal(id.as_str())) } else { Ok(id) }
 }
 

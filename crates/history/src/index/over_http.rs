@@ -31,9 +31,15 @@ pub fn transcript(data_dir: &Path, session: &SessionId) -> Option<PathBuf> {
     place(data_dir, session).filter(|path| path.is_file())
 }
 
-/// Whether it is such a transcript in the data folder of this store.
-pub(super) fn is_one(step: &WriteTransaction<'_>, path: &Path) -> bool {
-    step.path().parent().is_some_and(|data_dir| path.parent() == Some(folder(data_dir).as_path()))
+/// Whether a file is such a transcript, in the data folder of this store, and the other transcript of its session is none.
+pub(super) fn gives_way(step: &WriteTransaction<'_>, path: &Path, to: &Path) -> bool {
+    let ours = step.path().parent().map(folder);
+    ours.is_some_and(|folder| path.parent() == Some(&*folder)) && !is_like_ours(to)
+}
+
+/// The person may have moved the data folder since the path was stored.
+fn is_like_ours(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.ends_with("received/projects/http"))
 }
 
 /// Appends what an event says to the transcript of its session, and notes the project that it names. Returns the file if it has
@@ -53,7 +59,8 @@ pub(crate) fn take(
         return Ok(None);
     };
     let records = records(&event, session, at);
-    if records.is_empty() || !step.other_transcripts(session, &path.to_string_lossy())?.is_empty() {
+    let others = step.other_transcripts(session, &path.to_string_lossy())?;
+    if records.is_empty() || others.iter().any(|(_, other, _)| !is_like_ours(Path::new(other))) {
         return Ok(None);
     }
     append(&path, &records).map_err(|source| StoreError::Io { path: path.clone(), source })?;

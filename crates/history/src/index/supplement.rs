@@ -23,10 +23,10 @@ pub fn trim(
     for (key, other, size) in step.other_transcripts(session, &path.to_string_lossy())? {
         let other = Path::new(&other);
         // What a program reported is in the agent's transcript.
-        if over_http::is_one(step, other) {
+        if over_http::gives_way(step, other, path) {
             step.remove_file(key)?;
             let _ = fs::remove_file(other);
-        } else if over_http::is_one(step, path) {
+        } else if over_http::gives_way(step, path, other) {
             let _ = fs::remove_file(path);
         } else if is_supplement(path) {
             drop_known(fs, path, other);
