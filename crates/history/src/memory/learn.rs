@@ -154,8 +154,8 @@ fn learn_turn(
     let (Some(turn), Some(newest)) = (rows.batches.last().map(TurnPlace::of), &seen.newest) else {
         return Ok(None);
     };
-    if turn < *newest || (turn != *newest && turn.id == newest.id) || is_over_http(&rows) != seen.is_over_http
-    {
+    let joins = is_over_http(&rows) && !seen.is_over_http;
+    if turn < *newest || (turn != *newest && turn.id == newest.id) || joins {
         return Ok(None);
     }
     // Of the newest turn, its earlier findings are taken back.

@@ -348,9 +348,14 @@ fn a_session_that_a_program_joins_becomes_a_proposal_as_a_whole() {
     assert!(house.shown().0.iter().all(|one| one.suspect));
     let calls = vec![Call::Bash("npm run build", None)];
     house.turns = 200;
-    house.change(&Change::Turn("mend the log", BatchStatus::Completed, calls));
-    house.learn();
-    assert!(house.shown().0.iter().all(|one| one.suspect), "and stays one");
+    for turn in ["t200", "t201"] {
+        house.change(&Change::Turn("mend the log", BatchStatus::Completed, calls.clone()));
+        let learned = learn_turn(&house.store, house.session, &place(), &turn.into()).unwrap();
+        let rows = learned.unwrap_or_else(|| panic!("{turn}: the rules read the whole session")).rows;
+        assert_eq!((rows.batches.len(), rows.calls.len()), (1, 1), "{turn}");
+        house.learn();
+        assert!(house.shown().0.iter().all(|one| one.suspect), "and stays one");
+    }
 }
 
 #[test]
