@@ -5,9 +5,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The tag around the block.
-const OPEN_TAG: &str = "<watchbill-context>";
-const CLOSE: &str = "</watchbill-context>";
+use watchbill_core::own::CONTEXT;
+
 const NAME: &str = "watchbill-context";
 
 const ABOUT: &str = "This was said in another session that goes on here. It is for your information. The user's prompt follows it.";
@@ -36,7 +35,8 @@ pub enum Turn {
 pub fn block(turns: &[Turn], budget: usize) -> String {
     let summary = turns.iter().rposition(|turn| matches!(turn, Turn::Summary(_))).unwrap_or(0);
     let parts: Vec<_> = turns[summary..].iter().filter_map(part).collect();
-    let frame: usize = [OPEN_TAG, ABOUT, LEFT_OUT, CLOSE].iter().map(|line| line.len() + 1).sum();
+    let (open, close) = CONTEXT;
+    let frame: usize = [open, ABOUT, LEFT_OUT, close].iter().map(|line| line.len() + 1).sum();
     let mut room = budget.saturating_sub(frame);
     let mut kept: Vec<Cow<'_, str>> = Vec::new();
     let mut is_whole = true;
@@ -55,22 +55,16 @@ pub fn block(turns: &[Turn], budget: usize) -> String {
     if kept.is_empty() {
         return String::new();
     }
-    let mut lines: Vec<Cow<'_, str>> = vec![OPEN_TAG.into(), ABOUT.into()];
+    let mut lines: Vec<Cow<'_, str>> = vec![open.into(), ABOUT.into()];
     lines.extend((!is_whole).then_some(LEFT_OUT.into()));
     lines.extend(kept.into_iter().rev());
-    lines.push(CLOSE.into());
+    lines.push(close.into());
     lines.join("\n")
 }
 
 /// The first prompt of the other session.
 pub fn prompt(block: &str, prompt: &str) -> String {
     if block.is_empty() { prompt.to_owned() } else { format!("{block}\n\n{prompt}") }
-}
-
-/// A prompt without its block, as the user wrote it.
-pub fn without_block(prompt: &str) -> &str {
-    let Some(rest) = prompt.strip_prefix(OPEN_TAG) else { return prompt };
-    rest.split_once(CLOSE).map_or(prompt, |(_, rest)| rest.strip_prefix("\n\n").unwrap_or(rest))
 }
 
 /// A part with its speaker. Each line of its text is indented, so no text can speak for another.

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-
 use watchbill_core::ids::SessionId;
-use watchbill_core::own::{OwnReading, OwnWay, OwnWitness};
+use watchbill_core::own::{OwnReading, OwnWay, OwnWitness, split_context};
 use watchbill_core::roster::reason::PendingTool;
 use watchbill_core::session::facts::one_line;
 use watchbill_core::session::state::{State, StateKind};
@@ -67,7 +66,8 @@ pub struct OwnFold {
     queue: BTreeSet<Arc<str>>,
     asks: Vec<Ask>,
     turn: Turn,
-    since: Timestamp,
+    /// When the last turn began or ended.
+    pub since: Timestamp,
     last_at: Timestamp,
     failed: Option<Arc<str>>,
     /// The agent's process was started, and is not ready yet.
@@ -226,7 +226,7 @@ impl OwnFold {
     fn prompt(&mut self, at: Timestamp, id: &str, text: &str, place: PromptPlace) {
         let is_open = matches!(place, PromptPlace::Queued | PromptPlace::Sent | PromptPlace::Started);
         if self.goal.is_none() && is_open {
-            let line = one_line(text);
+            let line = one_line(split_context(text).1);
             self.goal = (!line.is_empty()).then(|| line.into());
         }
         if place == PromptPlace::Queued {

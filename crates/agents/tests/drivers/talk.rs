@@ -69,7 +69,7 @@ pub fn spec(agent: OwnAgent) -> OwnSpec {
         size: None,
         created_at: "2026-11-23T16:00:00Z".into(),
         root: None,
-        switched_from: None,
+        switched: None,
         started_by_agent: false,
     }
 }

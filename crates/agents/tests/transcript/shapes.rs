@@ -91,6 +91,17 @@ fn a_prompt_is_separated_from_other_user_records() {
             "",
             "human: fix it",
         ),
+        // What was said before a change of the agent.
+        (
+            &format!(r#""<watchbill-context>\n{}\n</watchbill-context>\n\nfix it""#, "long ".repeat(2_000)),
+            "",
+            "human: fix it",
+        ),
+        (
+            r#"[{"type":"text","text":"<watchbill-context>\nx\n</watchbill-context>\n\nfix it"}]"#,
+            "",
+            "human: fix it",
+        ),
         (
             r#""say <system-reminder>x</system-reminder>""#,
             "",
@@ -379,6 +390,10 @@ fn each_smaller_type_is_read() {
         ),
         (
             r#"{"type":"queue-operation","operation":"enqueue","content":"later"}"#,
+            Body::Queue(QueueOperation::Enqueue { text: "later".into() }),
+        ),
+        (
+            r#"{"type":"queue-operation","operation":"enqueue","content":"<watchbill-context>x</watchbill-context>\n\nlater"}"#,
             Body::Queue(QueueOperation::Enqueue { text: "later".into() }),
         ),
         (r#"{"type":"queue-operation","operation":"remove"}"#, Body::Queue(QueueOperation::Remove)),

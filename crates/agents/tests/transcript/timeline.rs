@@ -192,6 +192,24 @@ fn records_for_the_client_alone_give_no_entry() {
 }
 
 #[test]
+fn what_was_said_before_a_change_of_the_agent_is_one_line() {
+    let block = format!("<watchbill-context>\\n{}</watchbill-context>\\n\\n", "long ".repeat(2_400));
+    let in_blocks = |text: &str| format!(r#"[{{"type":"text","text":"{text}"}}]"#);
+    for (content, kb) in [
+        (format!("\"{block}fix it\""), Some(13)),
+        (in_blocks(&format!("{block}fix it")), Some(13)),
+        ("\"<watchbill-context>x</watchbill-context>fix it\"".to_owned(), Some(1)),
+        ("\"fix it\"".to_owned(), None),
+    ] {
+        let entries = timeline(&format!(r#"{{"type":"user","message":{{"content":{content}}}}}"#));
+        let said: Vec<What> = entries.into_iter().map(|entry| entry.what).collect();
+        let prompt = What::Prompt { text: "fix it".to_owned(), origin: Origin::Human };
+        let told = kb.map(|kb| What::Note(format!("told what was said before, {kb} kB")));
+        assert_eq!(said, [prompt].into_iter().chain(told).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn commands_and_queued_prompts_lose_the_clients_wrappers() {
     for (line, want) in [
         (

@@ -8,6 +8,7 @@ use crate::own::{CODEX, Place};
 use crate::own_ended::host_of;
 use crate::program::run;
 use crate::tree::{append, transcript};
+use crate::with_serve::Serve;
 
 pub const EARLIER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 
@@ -78,6 +79,101 @@ fn another_agent_goes_on_and_is_told_what_was_said() {
     assert_eq!(refused.code, 2, "a change of the agent needs a prompt: {}", refused.err);
 }
 
+/// Starts a session with a prompt, waits for the end of the turn, and gives the session's id.
+fn begin(place: &Place, words: &[&str]) -> String {
+    let own = place.json(words)["ownId"].as_str().unwrap().to_owned();
+    until("the turn to end", || row_of(place, &own)["stateKind"] == "turn_ended");
+    own
+}
+
+fn row_of(place: &Place, own: &str) -> Value {
+    place.rows().into_iter().find(|row| row["ownId"] == own).unwrap_or_default()
+}
+
+/// Ends a session so that what was said in it is stored.
+fn end(place: &Place, own: &str, agent: &str) {
+    if agent == "codex" {
+        assert_eq!(place.say(&["stop", own]).code, 0);
+        return;
+    }
+    // The stand-in writes no transcript. What its host has counts where it was killed.
+    let pid = row_of(place, own)["pid"].as_i64().unwrap();
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
+    let summary = place.home.data().join("own").join(own).join("summary");
+    until("the end of the session", || summary.exists());
+}
+
+#[test]
+fn a_change_of_the_agent_goes_on_with_the_work_chain() {
+    for with_serve in [false, true] {
+        let place = Place::new();
+        place.program("codex", CODEX);
+        earlier_session(&place, "HEAD");
+        let mut serve = with_serve.then(|| Serve::of(&place.home));
+        let chain_id = place.rows()[0]["workChainId"].clone();
+        let mut sessions = vec![EARLIER.to_owned()];
+        for (n, agent) in ["codex", "claude", "codex"].into_iter().enumerate() {
+            let last = sessions.last().unwrap().clone();
+            let told = format!("say number {n}");
+            let own = begin(&place, &["resume", &last, "--agent", agent, "--json", &told]);
+            end(&place, &own, agent);
+            sessions.push(own);
+        }
+        let check = |place: &Place| {
+            let last = sessions.last().unwrap();
+            let rows = place.rows();
+            assert_eq!(rows.len(), sessions.len());
+            for (n, session) in sessions.iter().enumerate() {
+                let row = rows.iter().find(|row| row["sessionId"] == **session).unwrap();
+                assert_eq!(row["workChainId"], chain_id, "{n}");
+                let by = sessions.get(n + 1).map_or(Value::Null, |by| json!(by));
+                assert_eq!(row["supersededBy"], by, "{n}");
+                if n > 0 {
+                    assert_eq!(row["goal"], format!("say number {}", n - 1), "the user's words alone");
+                }
+                let chain = place.json(&["chain", session, "--json"]);
+                assert_eq!(chain["head"], **last, "{n}");
+                let of: Vec<_> =
+                    chain["segments"].as_array().unwrap().iter().map(|one| &one["sessionId"]).collect();
+                assert_eq!(of[1..], sessions.iter().collect::<Vec<_>>(), "the first was compacted");
+                let links = chain["links"].as_array().unwrap().iter();
+                let switched =
+                    links.filter(|link| link["reason"] == "switched" && link["confidence"] == "proven");
+                assert_eq!(switched.count(), 3, "{chain}");
+            }
+            let shown = place.say(&["show", EARLIER]).out;
+            assert_eq!(shown.matches("told what was said before, 1 kB").count(), 3, "{shown}");
+            assert_eq!(shown.matches("say number 0").count(), 1, "{shown}");
+            for said in
+                ["It runs.", "say number 0", "say number 1", "say number 2", "It lay in the haystack."]
+            {
+                assert!(shown.contains(said), "{said}: {shown}");
+            }
+            let block = place.say(&["resume", EARLIER, "--agent", "claude", "--preview", "Go on."]).out;
+            assert!(!block.contains("say number"), "it goes on with the session that was named: {block}");
+            let block = place.say(&["resume", last, "--agent", "claude", "--preview", "Go on."]).out;
+            let at = |said: &str| block.find(said).unwrap_or_else(|| panic!("{said}: {block}"));
+            assert!(at("It runs.") < at("say number 0") && at("say number 1") < at("say number 2"));
+        };
+        check(&place);
+        serve = serve.map(|serve| {
+            serve.end(Signal::TERM);
+            Serve::of(&place.home)
+        });
+        check(&place);
+        // The user goes back to one of them.
+        let back = &sessions[1];
+        assert_eq!(place.say(&["prompt", back, "--wait", "say more"]).code, 0);
+        let is_head = |session: &String| {
+            place.rows().iter().any(|row| row["sessionId"] == **session && row["superseded"].is_null())
+        };
+        until("it to be a head again", || is_head(back));
+        assert!(is_head(&sessions[3]) && !is_head(&sessions[2]) && !is_head(&sessions[0]));
+        assert_eq!(place.json(&["chain", back, "--json"])["head"], **back);
+        drop(serve);
+    }
+}
+
 #[test]
 fn what_was_said_before_any_number_of_changes_of_the_agent_is_told() {
     let place = Place::new();
@@ -86,22 +182,8 @@ fn what_was_said_before_any_number_of_changes_of_the_agent_is_told() {
     let mut last = EARLIER.to_owned();
     for (n, agent) in ["codex", "claude", "claude"].into_iter().enumerate() {
         let told = format!("say number {n}");
-        let row = place.json(&["fork", &last, "--agent", agent, "--json", &told]);
-        let own = row["ownId"].as_str().unwrap().to_owned();
-        until("the turn to end", || {
-            place.rows().iter().any(|row| row["ownId"] == *own && row["stateKind"] == "turn_ended")
-        });
-        if agent == "codex" {
-            assert_eq!(place.say(&["stop", &own]).code, 0);
-        } else {
-            // The stand-in writes no transcript. What its host has counts where it was killed.
-            let rows = place.rows();
-            let pid =
-                rows.iter().find(|row| row["ownId"] == *own).and_then(|row| row["pid"].as_i64()).unwrap();
-            kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
-            let summary = place.home.data().join("own").join(&own).join("summary");
-            until("the end of the session", || summary.exists());
-        }
+        let own = begin(&place, &["fork", &last, "--agent", agent, "--json", &told]);
+        end(&place, &own, agent);
         let block = place.say(&["fork", &own, "--agent", "claude", "--preview", "Go on."]).out;
         for said in (0..=n).map(|n| format!("say number {n}")).chain(["It runs.".to_owned()]) {
             assert_eq!(block.matches(&said).count(), 1, "{agent}: {said}: {block}");

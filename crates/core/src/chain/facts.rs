@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::lineage::{HookMove, Lineage, Marker, RegistryMove};
+use super::lineage::{HookMove, Lineage, Marker, RegistryMove, Switch};
 use crate::ids::{ChainId, SessionId};
 use crate::time::Timestamp;
 
 static NO_TERMINALS: BTreeMap<SessionId, Arc<str>> = BTreeMap::new();
 static NO_TIMES: BTreeMap<SessionId, Timestamp> = BTreeMap::new();
+static NO_SWITCHES: BTreeMap<SessionId, Switch> = BTreeMap::new();
 static NO_NAMES: BTreeMap<ChainId, Arc<str>> = BTreeMap::new();
 static NO_SESSIONS: BTreeSet<SessionId> = BTreeSet::new();
 
@@ -21,6 +22,8 @@ pub struct LineageFacts<'a> {
     pub moves: &'a [RegistryMove],
     /// Changes of session inside one process, as its hooks report them (see [`HookMoves`](crate::hook::HookMoves)).
     pub hook_moves: &'a [HookMove],
+    /// Changes of the agent, by the session where the work goes on.
+    pub switches: &'a BTreeMap<SessionId, Switch>,
     /// Compactions that markers announced.
     pub markers: &'a [Marker],
     /// The terminal of a session, where it is known. Any key will do; it is only compared
@@ -44,6 +47,7 @@ impl<'a> LineageFacts<'a> {
             lineages,
             moves: &[],
             hook_moves: &[],
+            switches: &NO_SWITCHES,
             markers: &[],
             terminals: &NO_TERMINALS,
             live: &NO_SESSIONS,

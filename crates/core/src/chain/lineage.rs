@@ -173,6 +173,17 @@ pub struct RegistryMove {
     pub parked: bool,
 }
 
+/// Another agent goes on with the work of a session, and is told what was said there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switch {
+    /// The session before.
+    pub from: SessionId,
+    /// When the user asked for it.
+    pub at: Timestamp,
+    /// It goes on in a copy: the session before stays as it is.
+    pub fork: bool,
+}
+
 /// The hooks of one process named another session than before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookMove {

@@ -36,6 +36,8 @@ pub enum LinkReason {
     Process,
     /// A record of one of them names the other: `continued-in`, or the prompt that carries out the other's plan.
     ContinuedIn,
+    /// Another agent goes on with the work.
+    Switched,
     /// Both files hold the same record uuids.
     SharedRecords,
     /// A pair of hooks of one process.
@@ -57,12 +59,13 @@ impl LinkReason {
         [Self::ForkedFrom, Self::Process, Self::ContinuedIn, Self::SharedRecords, Self::CwdRecency];
 
     /// All reasons that tie two sessions without a command of the user.
-    pub const WITHOUT_COMMAND: [Self; 10] = [
+    pub const WITHOUT_COMMAND: [Self; 11] = [
         Self::Marker,
         Self::Clear,
         Self::ForkedFrom,
         Self::Process,
         Self::ContinuedIn,
+        Self::Switched,
         Self::SharedRecords,
         Self::Hook,
         Self::Registry,

@@ -21,7 +21,7 @@ mod parents;
 
 pub use chains::{Chain, Chains};
 pub use facts::{LineageFacts, ManualLink};
-pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, Segment};
+pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, Segment, Switch};
 pub use link::{Link, LinkConfidence, LinkReason};
 pub use marker::{MarkerError, parse_marker};
 pub use resolve::{resolve, resolve_for};

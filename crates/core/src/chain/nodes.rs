@@ -64,6 +64,7 @@ impl<'a> Nodes<'a> {
             known.extend(lineage.named().map(|id| (head(id), id, false, None)));
         }
         known.extend(facts.live.iter().map(|id| (head(id), id, true, None)));
+        known.extend(facts.switches.values().map(|switch| (head(&switch.from), &switch.from, false, None)));
         // A session that the user joined to stays the beginning of the chain when its transcript is gone.
         known.extend(facts.manual.iter().filter_map(|word| match word {
             ManualLink::Join { from, .. } => Some((head(from), from, false, None)),

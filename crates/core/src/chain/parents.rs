@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::copies::Copies;
 use super::facts::{LineageFacts, ManualLink};
-use super::lineage::{BeganBy, HookMove, MoveCause, RegistryMove, SLACK};
+use super::lineage::{BeganBy, HookMove, MoveCause, RegistryMove, SLACK, Switch};
 use super::link::{LinkConfidence, LinkReason};
 use super::nodes::Nodes;
 use crate::ids::SessionId;
@@ -91,13 +91,22 @@ pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &LineageFa
 
 /// Sets the origin of each session that is proven to go on where another one stopped. Copied history is no fork then.
 fn name_continuations(nodes: &Nodes<'_>, facts: &LineageFacts<'_>, origins: &mut [Origin]) {
-    let mut name = |from: &SessionId, to: &SessionId, reason, at| {
+    let mut name_any = |from: &SessionId, to: &SessionId, parent: &dyn Fn(usize) -> Parent| {
         if let (Some(from), Some(to)) = (nodes.find(from), nodes.find(to))
             && from != to
             && nodes[to].seen
         {
-            origins[to] = Origin::Known(Parent::proven(from, reason, at));
+            origins[to] = Origin::Known(parent(from));
         }
+    };
+    for (to, Switch { from, at, fork }) in facts.switches {
+        name_any(from, to, &|from| Parent {
+            continues: !fork,
+            ..Parent::proven(from, LinkReason::Switched, Some(*at))
+        });
+    }
+    let mut name = |from: &SessionId, to: &SessionId, reason, at| {
+        name_any(from, to, &|from| Parent::proven(from, reason, at));
     };
     let mut parked: Vec<&RegistryMove> = facts.moves.iter().filter(|moved| moved.parked).collect();
     parked.sort_unstable_by_key(|moved| (moved.at, &moved.from, &moved.to));

@@ -86,6 +86,7 @@ impl SessionGroups {
     pub fn add_facts(&mut self, facts: &LineageFacts<'_>) {
         let moves = facts.moves.iter().map(|seen| (&seen.from, &seen.to));
         let moves = moves.chain(facts.hook_moves.iter().map(|seen| (&seen.from, &seen.to)));
+        let moves = moves.chain(facts.switches.iter().map(|(to, switch)| (&switch.from, to)));
         let joined = facts.manual.iter().filter_map(|word| match word {
             ManualLink::Join { from, to, .. } => Some((from, to)),
             ManualLink::Split { .. } => None,

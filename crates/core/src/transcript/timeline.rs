@@ -20,6 +20,7 @@ use super::record::{
 };
 use crate::history::Exclude;
 use crate::ids::RecordId;
+use crate::own::split_context;
 use crate::time::Timestamp;
 pub use leave_out::EXCLUDED;
 use leave_out::{LeaveOut, input_text, public};
@@ -29,6 +30,15 @@ pub const TEXT_LIMIT: usize = 256 * 1024;
 
 /// Longest input or output of a tool, in bytes.
 pub const PAYLOAD_LIMIT: usize = 16 * 1024;
+
+/// How many bytes of a prompt hold what was said before a change of the agent.
+fn told_before(content: &Content<'_>) -> usize {
+    let first = match content {
+        Content::Text(raw) => raw.word(),
+        _ => content.blocks().find_map(|block| block.text.word()),
+    };
+    first.map_or(0, |text| split_context(text).0)
+}
 
 /// A tool's result, to be joined with its call.
 #[derive(Debug)]
@@ -90,6 +100,10 @@ impl TimelineBuilder {
                     PromptOrigin::Peer => Origin::Peer,
                 };
                 self.add(&place, What::Prompt { text, origin });
+                let told = told_before(full.content());
+                if told > 0 {
+                    self.note(&place, format!("told what was said before, {} kB", told.div_ceil(1000)));
+                }
             }
             Body::ToolResults(results) => self.results(&place, full, results),
             Body::Interrupt => self.add(&place, What::Interrupted),

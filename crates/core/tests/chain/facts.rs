@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use watchbill_core::chain::{
     BeganBy, Chain, Chains, HookMove, Lineage, LineageFacts, Link, LinkConfidence, LinkReason, ManualLink,
-    Marker, MoveCause, RegistryMove, Segment, SessionGroups, resolve, resolve_for,
+    Marker, MoveCause, RegistryMove, Segment, SessionGroups, Switch, resolve, resolve_for,
 };
 use watchbill_core::ids::{ChainId, Instance, RecordId, SessionId};
 use watchbill_core::time::Timestamp;
@@ -136,6 +136,7 @@ pub struct World {
     pub lineages: Vec<Lineage>,
     pub moves: Vec<RegistryMove>,
     pub hook_moves: Vec<HookMove>,
+    pub switches: BTreeMap<SessionId, Switch>,
     pub markers: Vec<Marker>,
     pub terminals: BTreeMap<SessionId, Arc<str>>,
     pub live: BTreeSet<SessionId>,
@@ -178,6 +179,12 @@ impl World {
     pub fn hook_move(mut self, from: &str, to: &str, secs: i64, cause: MoveCause) -> Self {
         let instance = Instance { pid: 1, proc_start: None };
         self.hook_moves.push(HookMove { instance, from: id(from), to: id(to), at: at(secs), cause });
+        self
+    }
+
+    /// Another agent goes on with `from` in `to`.
+    pub fn switched(mut self, from: &str, to: &str, secs: i64, fork: bool) -> Self {
+        self.switches.insert(id(to), Switch { from: id(from), at: at(secs), fork });
         self
     }
 
@@ -238,6 +245,7 @@ impl World {
             lineages: &lineages,
             moves: &self.moves,
             hook_moves: &self.hook_moves,
+            switches: &self.switches,
             markers: &self.markers,
             terminals: &self.terminals,
             live: &self.live,

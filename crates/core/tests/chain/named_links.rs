@@ -80,3 +80,42 @@ fn a_parked_session_goes_on_in_the_one_that_its_process_shows() {
     assert_eq!(chains.link("old", "new"), Some((LinkReason::Registry, Proven)));
     assert_eq!((chains.len(), chains.over_by("old")), (1, Some("new")));
 }
+
+#[test]
+fn another_agent_goes_on_with_the_work() {
+    let world = World::of([
+        session("a", &[(0, 100)]).own(),
+        session("b", &[(120, 200)]),
+        session("c", &[(220, 230)]),
+    ])
+    .switched("a", "b", 110, false)
+    .switched("b", "c", 210, false);
+    let chains = world.chains();
+    assert_eq!(chains.sessions("c"), ["a", "b", "c"]);
+    assert_eq!(chains.link("a", "b"), Some((LinkReason::Switched, Proven)));
+    assert_eq!((chains.over_by("a"), chains.over_by("b"), chains.over_by("c")), (Some("b"), Some("c"), None));
+    // The user goes back to one.
+    assert_eq!(world.clone().live("b").chains().over_by("b"), None);
+    let mut back = world.clone();
+    back.lineages[0].spans.push((at(300), at(310)));
+    let chains = back.chains();
+    assert_eq!((chains.over_by("a"), &chains.chain("c").head, chains.len()), (None, &id("a"), 1));
+    // The first is forgotten, and the chain keeps its id. So it does while nothing is known of the last.
+    let mut rest = world.clone();
+    rest.lineages.remove(0);
+    assert_eq!((rest.chains().sessions("c"), &rest.chains().chain("c").id), (vec!["b", "c"], &chain_id("a")));
+    rest.lineages.pop();
+    assert_eq!((rest.chains().over_by("b"), rest.chains().len()), (None, 1));
+    // Without the middle the ends have nothing in common.
+    let split = world.clone().split("b", 300).chains();
+    assert_eq!((split.sessions("a"), split.sessions("c")), (vec!["a"], vec!["b", "c"]));
+}
+
+#[test]
+fn a_copy_in_another_agent_begins_a_chain() {
+    let world = World::of([session("a", &[(0, 100)]).own(), session("b", &[(120, 200)])]);
+    let chains = world.switched("a", "b", 110, true).chains();
+    assert_eq!(chains.link("a", "b"), Some((LinkReason::Switched, Proven)));
+    assert_eq!((chains.len(), chains.over_by("a")), (2, None));
+    assert!(chains.chain("a").links.iter().any(|link| link.to == id("b")), "both show it");
+}

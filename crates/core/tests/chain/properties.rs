@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use watchbill_core::chain::{
-    BeganBy, Chains, HookMove, Lineage, ManualLink, Marker, MoveCause, RegistryMove, SessionGroups,
+    BeganBy, Chains, HookMove, Lineage, ManualLink, Marker, MoveCause, RegistryMove, SessionGroups, Switch,
 };
 use watchbill_core::ids::{Instance, SessionId};
 
@@ -63,10 +63,11 @@ pub fn any_world() -> impl Strategy<Value = World> {
     let moves = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..5);
     let moves = (moves, vec((0..NAMES, 0..NAMES, 0i64..400, 0..4usize), 0..5));
     let markers = vec((0..NAMES, 0i64..400, 0..2usize), 0..5);
+    let switches = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..3);
     let manual = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..3);
     let live = (proptest::collection::btree_set(0..NAMES, 0..3), vec((0..NAMES, 0..3usize), 0..4));
-    (vec(any_lineage(), 0..10), moves, markers, manual, live).prop_map(
-        |(lineages, (moves, hooks), markers, manual, (live, terminals))| World {
+    (vec(any_lineage(), 0..10), moves, (markers, switches), manual, live).prop_map(
+        |(lineages, (moves, hooks), (markers, switches), manual, (live, terminals))| World {
             lineages,
             moves: moves
                 .into_iter()
@@ -86,6 +87,12 @@ pub fn any_world() -> impl Strategy<Value = World> {
                     to: id(&name(to)),
                     at: at(secs),
                     cause: [MoveCause::Clear, MoveCause::Compact, MoveCause::Fork, MoveCause::Resume][cause],
+                })
+                .collect(),
+            switches: switches
+                .into_iter()
+                .map(|(from, to, secs, fork)| {
+                    (id(&name(to)), Switch { from: id(&name(from)), at: at(secs), fork })
                 })
                 .collect(),
             markers: markers

@@ -1,7 +1,8 @@
 //! What crosses to another agent.
 
 use proptest::prelude::*;
-use watchbill_drive::context::{Turn, block, prompt, without_block};
+use watchbill_core::own::split_context;
+use watchbill_drive::context::{Turn, block, prompt};
 
 fn user(text: &str) -> Turn {
     Turn::User(text.into())
@@ -81,6 +82,6 @@ proptest! {
         }
         prop_assert_eq!((opened, closed), (1, 1));
         let whole = prompt(&block, &words);
-        prop_assert_eq!(without_block(&whole), &words[..]);
+        prop_assert_eq!(split_context(&whole).1, &words[..]);
     }
 }

@@ -21,7 +21,7 @@ fn a_later_process_has_the_powers_of_the_end_and_not_those_of_the_start() {
         size: None,
         created_at: "2026-11-23T16:00:00Z".into(),
         root: None,
-        switched_from: None,
+        switched: None,
         started_by_agent: false,
     };
     let mut replay = Replay::new(&first);

@@ -26,7 +26,7 @@ fn a_transcript_that_lost_its_end_is_made_whole_by_the_next_host() {
         size: None,
         created_at: "2026-11-25T04:00:00.000Z".to_owned(),
         root: None,
-        switched_from: None,
+        switched: None,
         started_by_agent: false,
     };
     let folder = Folder::of(data.path(), &spec.session).unwrap();

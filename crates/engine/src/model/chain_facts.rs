@@ -9,13 +9,16 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::UserEdits;
 
+use crate::model::sessions::Sessions;
 use crate::witnesses::Witnesses;
+use crate::witnesses::own::{OwnSessions, SwitchedSessions};
 
 /// Facts from the witnesses and the user.
 pub(crate) struct ChainFacts<'w> {
     moves: &'w [RegistryMove],
     markers: Vec<Marker>,
     hook_moves: Vec<HookMove>,
+    switched: SwitchedSessions,
     terminals: BTreeMap<SessionId, Arc<str>>,
     manual: Vec<ManualLink>,
     user_edits: &'w UserEdits,
@@ -25,6 +28,7 @@ impl<'w> ChainFacts<'w> {
     /// Collects the facts up to a time, with the markers in these working folders.
     pub fn of(
         witnesses: &'w Witnesses,
+        own: &OwnSessions,
         user_edits: &'w UserEdits,
         until: Option<Timestamp>,
         cwds: &mut dyn Iterator<Item = &Arc<str>>,
@@ -33,10 +37,23 @@ impl<'w> ChainFacts<'w> {
             moves: witnesses.moves(),
             markers: witnesses.markers(cwds, until),
             hook_moves: witnesses.hook_moves(until),
+            switched: own.switched(),
             terminals: witnesses.terminals(),
             manual: user_edits.links().iter().cloned().collect(),
             user_edits,
         }
+    }
+
+    /// The sessions without a transcript in which the agent was changed.
+    pub fn unwritten(&self, own: &OwnSessions, sessions: &Sessions) -> Vec<Lineage> {
+        let ends = self.switched.switches.iter().flat_map(|(to, switch)| [&switch.from, to]);
+        let ends: BTreeSet<_> = ends.filter(|id| sessions.fold(id).is_none()).collect();
+        ends.into_iter().filter_map(|id| own.lineage_of(id)).collect()
+    }
+
+    /// The sessions in which the agent was changed and which a host runs.
+    pub fn hosted(&self) -> &BTreeSet<SessionId> {
+        &self.switched.live
     }
 
     /// The markers.
@@ -58,6 +75,7 @@ impl<'w> ChainFacts<'w> {
         LineageFacts {
             moves: self.moves,
             hook_moves: &self.hook_moves,
+            switches: &self.switched.switches,
             markers: &self.markers,
             terminals: &self.terminals,
             live,

@@ -2,6 +2,7 @@
 pub mod access;
 pub mod own;
 mod person;
+pub mod switch;
 pub mod worktree;
 
 use std::sync::Arc;

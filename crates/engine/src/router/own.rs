@@ -148,7 +148,7 @@ impl Start {
             size: None,
             created_at: SystemClock.now().to_string(),
             root: root_of(settings, row),
-            switched_from: None,
+            switched: None,
             started_by_agent: false,
         };
         Ok(Self::new(spec))

@@ -49,7 +49,7 @@ pub(super) fn tie_all(rooms: &mut Rooms) {
         }
     };
     let origins = origins_in(&chains);
-    let concerned = rooms.sessions.ids().chain(rooms.witnesses.named());
+    let concerned = rooms.sessions.ids().chain(rooms.witnesses.named()).chain(rooms.own.sessions());
     let is_other = |id: &&SessionId| {
         follows_its_chain(rooms, &chains, id) && rooms.chains.is_other(&chains, &origins, id)
     };
@@ -63,17 +63,21 @@ pub(super) fn tie_all(rooms: &mut Rooms) {
 
 /// Ties only the due sessions and those that they may concern. `false` if these are too many, or a fact concerns all.
 fn tie_due(rooms: &mut Rooms) -> bool {
-    let Rooms { env, witnesses, sessions, chains, rows, user_edits, work, .. } = rooms;
+    let Rooms { env, witnesses, own, sessions, chains, rows, user_edits, work, .. } = rooms;
     if rows.resting().rows_never_made() {
         return false;
     }
     let Some(most) = chains.part_limit(sessions) else { return false };
     chains.note_all_ties(sessions);
-    let beside = ChainFacts::of(witnesses, user_edits, env.until(), &mut chains.cwds());
+    let beside = ChainFacts::of(witnesses, own, user_edits, env.until(), &mut chains.cwds());
     let group = chains.take_part(&beside.with(&[], &BTreeSet::new()), most);
     let Some(group) = group.filter(|_| beside.markers() == chains.markers()) else { return false };
-    let lineages: Vec<&Lineage> = group.iter().filter_map(|id| Some(sessions.fold(id)?.lineage())).collect();
-    let live = group.iter().filter(|id| witnesses.lives(id, env.is_live())).cloned().collect();
+    let unwritten = beside.unwritten(own, sessions);
+    let written = group.iter().filter_map(|id| Some(sessions.fold(id)?.lineage()));
+    let unwritten = unwritten.iter().filter(|lineage| group.contains(&lineage.session));
+    let lineages: Vec<&Lineage> = written.chain(unwritten).collect();
+    let lives = |id: &&SessionId| witnesses.lives(id, env.is_live()) || beside.hosted().contains(*id);
+    let live = group.iter().filter(lives).cloned().collect();
     let part = resolve_for(&beside.with(&lineages, &live), &|_| true);
     work.chains += 1;
     take_part(rooms, &group, part);
@@ -119,11 +123,14 @@ pub(super) fn resolved(
     user_edits: &UserEdits,
     wanted: &dyn Fn(&SessionId) -> bool,
 ) -> (Chains, Vec<Marker>) {
-    let Rooms { env, witnesses, sessions, .. } = rooms;
-    let lineages: Vec<&Lineage> = sessions.folds().into_iter().map(LazyFold::lineage).collect();
+    let Rooms { env, witnesses, own, sessions, .. } = rooms;
+    let mut lineages: Vec<&Lineage> = sessions.folds().into_iter().map(LazyFold::lineage).collect();
     let cwds = &mut lineages.iter().flat_map(|lineage| &lineage.cwds);
-    let beside = ChainFacts::of(witnesses, user_edits, env.until(), cwds);
-    let live = witnesses.live_sessions(env.is_live());
+    let beside = ChainFacts::of(witnesses, own, user_edits, env.until(), cwds);
+    let unwritten = beside.unwritten(own, sessions);
+    lineages.extend(&unwritten);
+    let mut live = witnesses.live_sessions(env.is_live());
+    live.extend(beside.hosted().iter().cloned());
     let chains = resolve_for(&beside.with(&lineages, &live), wanted);
     (chains, beside.into_markers())
 }

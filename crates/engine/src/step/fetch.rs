@@ -12,7 +12,7 @@ use crate::transcripts::load;
 
 /// Takes in the distant sessions that present facts may tie to held ones. The result is then as if the engine held all.
 pub(super) fn fetch_tied(rooms: &mut Rooms) {
-    let Rooms { env, witnesses, sessions, rows, distant, user_edits, .. } = rooms;
+    let Rooms { env, witnesses, own, sessions, rows, distant, user_edits, .. } = rooms;
     if distant.is_empty() {
         return;
     }
@@ -21,7 +21,7 @@ pub(super) fn fetch_tied(rooms: &mut Rooms) {
         false => rows.due().iter().filter_map(|id| sessions.fold(id)).collect(),
     };
     new.into_iter().for_each(|fold| distant.add(fold));
-    let beside = ChainFacts::of(witnesses, user_edits, env.until(), &mut distant.cwds());
+    let beside = ChainFacts::of(witnesses, own, user_edits, env.until(), &mut distant.cwds());
     // The due rows include sessions that the registry, a hook or a status file names.
     let seeds = sessions.ids().filter(|id| rows.may_be_made(id)).chain(rows.due());
     let paths = distant.take_tied(&beside.with(&[], &BTreeSet::new()), seeds);

@@ -126,16 +126,20 @@ fn chain_of(rooms: &Rooms, id: &SessionId) -> WorkChain {
     };
     // The resolver ran at the last change of lineage. The ends of segments move with each record, so take them from the
     // folds.
-    let segments =
-        chain.sessions.iter().filter_map(|id| Some((id, rooms.sessions.fold(id)?))).flat_map(|(id, fold)| {
-            let path = path_of(id);
-            fold.lineage().segments.iter().map(move |segment| (id, segment, path.clone()))
-        });
+    let lineage = |id: &SessionId| match rooms.sessions.fold(id) {
+        Some(fold) => Some(fold.lineage().clone()),
+        None => rooms.own.lineage_of(id),
+    };
+    let lineages = chain.sessions.iter().filter_map(lineage);
+    let segments = lineages.flat_map(|lineage| {
+        let (id, path) = (lineage.session.clone(), path_of(&lineage.session));
+        lineage.segments.into_iter().map(move |segment| (id.clone(), segment, path.clone()))
+    });
     let segments = segments
         .zip(0..)
-        .map(|((id, segment, path), n): ((&SessionId, _, String), u32)| {
-            let superseded = chain.superseded.contains_key(id) || segment.boundary.is_some();
-            Segment::new(segment, id, n, &path, superseded)
+        .map(|((id, segment, path), n): (_, u32)| {
+            let superseded = chain.superseded.contains_key(&id) || segment.boundary.is_some();
+            Segment::new(&segment, &id, n, &path, superseded)
         })
         .collect();
     WorkChain {

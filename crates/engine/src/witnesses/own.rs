@@ -1,10 +1,11 @@
 //! The hosts of own sessions as witnesses: their reports, and the agent's session that each one runs now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use watchbill_agents::traits;
+use watchbill_core::chain::lineage::{Lineage, Segment, Switch};
 use watchbill_core::ids::SessionId;
 use watchbill_core::own::OwnWay;
 use watchbill_core::requests::request::{Request, RequestId};
@@ -14,7 +15,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_drive::fold::{HostState, OwnFold};
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::facts::{asked, request_id};
-use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
+use watchbill_protocol::own::spec::{OwnAgent, OwnResume, OwnSpec};
 
 /// News of own sessions.
 pub enum OwnInput {
@@ -48,6 +49,15 @@ pub struct OwnWitness {
     pub created_at: Timestamp,
     /// The session of its terminal's process, by the registry.
     registered: Option<SessionId>,
+}
+
+/// What work chains depend on: the sessions where the agent was changed.
+#[derive(Debug, Default, PartialEq)]
+pub struct SwitchedSessions {
+    /// The changes, by the session where the work goes on.
+    pub switches: BTreeMap<SessionId, Switch>,
+    /// Those of the sessions that hosts run.
+    pub live: BTreeSet<SessionId>,
 }
 
 /// The effects of news.
@@ -101,6 +111,34 @@ impl OwnSessions {
     /// The own session whose agent is this process.
     pub fn of_process(&self, pid: u32) -> Option<&OwnWitness> {
         self.by_id.values().find(|own| own.fold.pid() == Some(pid))
+    }
+
+    /// The sessions where the agent was changed.
+    pub fn switched(&self) -> SwitchedSessions {
+        let switches: BTreeMap<_, _> = self
+            .by_id
+            .values()
+            .filter_map(|own| {
+                let OwnResume { session, fork } = own.spec.switched.as_ref()?;
+                let switch = Switch { from: SessionId::new(session), at: own.created_at, fork: *fork };
+                Some((SessionId::new(&own.spec.session), switch))
+            })
+            .collect();
+        let ends = switches.iter().flat_map(|(to, switch)| [&switch.from, to]);
+        let live = ends.filter(|id| self.of(id).is_some_and(|own| own.fold.is_live())).cloned().collect();
+        SwitchedSessions { switches, live }
+    }
+
+    /// What a chain shows of a session that has no transcript. No folder: a marker ties transcripts alone.
+    pub fn lineage_of(&self, session: &SessionId) -> Option<Lineage> {
+        let own = self.of(session)?;
+        let (start, last) = (own.created_at, own.fold.since.max(own.created_at));
+        Some(Lineage {
+            started_at: Some(start),
+            spans: vec![(start, last)],
+            segments: vec![Segment { started_at: Some(start), ended_at: Some(last), boundary: None }],
+            ..Lineage::unknown(session.clone())
+        })
     }
 
     /// How many run, and how many do not.

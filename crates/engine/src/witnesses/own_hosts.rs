@@ -251,7 +251,9 @@ pub(crate) fn look(data_dir: &Path, since: Option<Timestamp>) -> Vec<OwnInput> {
         let written = modified(&folder.log());
         let Ok(found) = session(folder) else { continue };
         let ended = matches!(found.host, FoundHost::Ended);
-        if ended && since.is_some_and(|since| written.is_some_and(|at| at < since)) {
+        let is_old = since.is_some_and(|since| written.is_some_and(|at| at < since));
+        // A change of the agent ties others.
+        if ended && is_old && found.spec.switched.is_none() {
             continue;
         }
         if matches!(found.host, FoundHost::Running(_)) {

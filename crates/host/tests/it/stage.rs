@@ -91,7 +91,7 @@ impl Stage {
             size: Some(OwnSize { rows: 24, cols: 80 }),
             created_at: "2026-11-25T04:00:00.000Z".to_owned(),
             root: None,
-            switched_from: None,
+            switched: None,
             started_by_agent: false,
         }
     }

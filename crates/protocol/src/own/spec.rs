@@ -94,7 +94,7 @@ pub struct OwnSpec {
     pub root: Option<String>,
     /// The session whose work goes on here with another agent: its first prompt holds what was said there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub switched_from: Option<String>,
+    pub switched: Option<OwnResume>,
     /// An agent started the session, or went on with it. Nothing in it may answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]
@@ -104,7 +104,7 @@ pub struct OwnSpec {
 /// The session that an own session goes on with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct OwnResume {
-    /// The agent's id of that session.
+    /// The agent's id of that session; of a change of the agent, the id of its row.
     pub session: String,
     /// Goes on in a copy, under the id of the own session.
     pub fork: bool,
@@ -126,6 +126,34 @@ pub struct OwnResumeCall {
     pub fork: bool,
     /// Goes on although the folder has another branch by now.
     pub any_branch: bool,
+}
+
+/// How another agent goes on with the work of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnSwitchCall {
+    /// The id of the new own session, a UUID that was made at the click.
+    pub id: String,
+    /// The session whose work goes on.
+    pub session_id: String,
+    /// The other agent.
+    pub agent: OwnAgent,
+    /// Goes on in a copy: the session stays the head of its chain.
+    pub fork: bool,
+    /// Goes on although the folder has another branch by now.
+    pub any_branch: bool,
+    /// Most bytes of what was said.
+    #[ts(type = "number")]
+    pub budget: usize,
+}
+
+/// A change of the agent before it starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct OwnSwitch {
+    /// What starts the new session.
+    pub spec: OwnSpec,
+    /// What was said before. The first prompt begins with it, and an empty line follows.
+    pub context: String,
 }
 
 /// The size of a terminal, in cells.

@@ -5,7 +5,7 @@
  */
 export type OwnResume = { 
 /**
- * The agent's id of that session.
+ * The agent's id of that session; of a change of the agent, the id of its row.
  */
 session: string, 
 /**

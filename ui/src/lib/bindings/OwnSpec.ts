@@ -55,7 +55,7 @@ root?: string,
 /**
  * The session whose work goes on here with another agent: its first prompt holds what was said there.
  */
-switchedFrom?: string, 
+switched?: OwnResume, 
 /**
  * An agent started the session, or went on with it. Nothing in it may answer.
  */

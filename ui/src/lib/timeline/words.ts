@@ -31,6 +31,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["forked_from", "as a fork"],
   ["process", "in the same process"],
   ["continued_in", "as its record said"],
+  ["switched", "with another agent"],
   ["shared_records", "with the same records"],
   ["hook", "as a hook said"],
   ["registry", "as the registry said"],

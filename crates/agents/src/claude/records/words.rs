@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use watchbill_core::history::private::rest_closes_block;
+use watchbill_core::own::CONTEXT;
 use watchbill_core::transcript::json::{Raw, head, unescape};
 use watchbill_core::transcript::payloads::Content;
 
@@ -16,8 +17,8 @@ pub(super) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, s
 
 /// The text of a field that is a string or an array of text blocks.
 pub(super) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
-    if let Raw::Str(_) = raw {
-        return raw.head(limit).unwrap_or_default();
+    if let Some(text) = raw.word() {
+        return head(own_words(text), limit);
     }
     let mut texts = Vec::new();
     raw.elements(|cursor| {
@@ -28,11 +29,12 @@ pub(super) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
     join_texts(texts.into_iter(), limit)
 }
 
-/// What editors and the agent put before the user's words.
-const ADDED: [(&str, &str); 3] = [
+/// What editors, the agent and a change of the agent put before the user's words.
+const ADDED: [(&str, &str); 4] = [
     ("<ide_opened_file>", "</ide_opened_file>"),
     ("<ide_selection>", "</ide_selection>"),
     ("<system-reminder>", "</system-reminder>"),
+    CONTEXT,
 ];
 
 fn join_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, limit: usize) -> Cow<'a, str> {

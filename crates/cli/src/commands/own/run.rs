@@ -152,7 +152,7 @@ fn spec(wanted: &Run) -> anyhow::Result<(OwnSpec, Option<String>)> {
             .map(|(cols, rows)| OwnSize { rows: rows.0, cols: cols.0 }),
         created_at: SystemClock.now().to_string(),
         root: None,
-        switched_from: None,
+        switched: None,
         started_by_agent: false,
     };
     Ok((spec, prompt))

@@ -27,7 +27,7 @@ fn spec(session: &str, agent: OwnAgent, resume: Option<&str>) -> OwnSpec {
         size: None,
         created_at: "2026-11-20T12:00:00.000Z".into(),
         root: None,
-        switched_from: None,
+        switched: None,
         started_by_agent: false,
     }
 }
@@ -140,6 +140,38 @@ fn a_resumed_session_is_the_row_that_it_was() {
     let row = house.row("c1");
     assert_eq!((row.own_id.as_deref(), &*row.agent, &*row.state), (Some("c2"), "codex", "idle"));
     assert_eq!(house.rows().len(), 2);
+}
+
+#[test]
+fn a_change_of_the_agent_ties_sessions_without_a_transcript() {
+    let over = |house: &House, id: &str| house.row(id).superseded_by;
+    let switched = |session: &str, from: &str, agent, fork| OwnSpec {
+        created_at: "2026-11-20T12:01:00.000Z".into(),
+        switched: Some(OwnResume { session: from.into(), fork }),
+        ..spec(session, agent, None)
+    };
+    let mut house = House::live();
+    house.own(&spec("c1", OwnAgent::Codex, None)).events("c1", &[init("t", 8), sent("p", "go")]).at(61.0);
+    house.own(&switched("c2", "c1", OwnAgent::Gemini, false));
+    assert_eq!(over(&house, "c1"), None, "its host runs");
+    house.host("c1", HostState::Gone);
+    assert_eq!(over(&house, "c1").as_deref(), Some("c2"));
+    assert_eq!(house.row("c1").work_chain_id, house.row("c2").work_chain_id);
+    assert_eq!((house.row("c2").segment_count, house.engine.chain("c1").unwrap().segments.len()), (2, 2));
+    // A host alone is no work. A prompt is.
+    house.at(70.0).host("c1", HostState::Runs);
+    assert_eq!(over(&house, "c1"), None);
+    house.host("c1", HostState::Gone);
+    assert_eq!(over(&house, "c1").as_deref(), Some("c2"));
+    house.events("c1", &[sent("q", "again"), turn_end("completed")]);
+    assert_eq!((over(&house, "c1"), over(&house, "c2")), (None, None));
+    assert_eq!(house.engine.chain("c2").unwrap().head, "c1");
+    // A copy begins a chain. One that is gone ties nothing.
+    house.own(&switched("c3", "c2", OwnAgent::Codex, true));
+    assert_ne!(house.row("c3").work_chain_id, house.row("c2").work_chain_id);
+    house.step(Input::Own(vec![OwnInput::Removed(Arc::from("c2"))]));
+    assert_eq!(house.rows(), ["c1", "c3"]);
+    assert_eq!(house.engine.chain("c1").unwrap().links.len(), 0);
 }
 
 #[test]

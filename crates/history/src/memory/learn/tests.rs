@@ -65,9 +65,13 @@ impl House {
     }
 
     fn learn(&mut self) {
+        while self.learn_one() {}
+    }
+
+    fn learn_one(&mut self) -> bool {
         let now = Timestamp::from_millis(self.at);
         let (history, memory) = (HistorySettings::default(), MemorySettings::default());
-        learn_all(&mut self.store, &MemFs::new(), &history, &memory, now).unwrap();
+        learn_one(&mut self.store, &MemFs::new(), &history, &memory, now).unwrap()
     }
 
     /// The rules look at the whole session.
@@ -282,6 +286,22 @@ fn after_the_first_turn_the_rules_read_one_turn() {
         let calls = vec![Call::Bash("cargo test -p log", None), Call::Edit("src/log.rs")];
         house.change(&Change::Turn("mend the log", BatchStatus::Completed, calls));
     }
+}
+
+#[test]
+fn of_several_turns_each_is_read_alone() {
+    let mut house = long(30);
+    for _ in 0..3 {
+        let calls = vec![Call::Bash("cargo test -p log", None), Call::Edit("src/log.rs")];
+        house.change(&Change::Turn("mend the log", BatchStatus::Completed, calls));
+    }
+    for left in [&["t031", "t032"][..], &["t032"]] {
+        assert!(house.learn_one());
+        let due = house.store.memory_due(9).unwrap();
+        assert_eq!(due, [(house.session, left.iter().map(|turn| BatchId::from(*turn)).collect())]);
+    }
+    house.learn();
+    assert_eq!(house.store.memory_due(9).unwrap(), []);
 }
 
 #[test]
