@@ -67,7 +67,7 @@ pub struct Keeper {
 pub struct TmuxClient {
     /// Seconds since its last key press.
     pub pressed: i64,
-    /// The program of the agent.
+    /// The client's process and those above it.
     pub caller: Caller,
 }
 

@@ -45,9 +45,9 @@ impl Refusal {
 /// Why an agent ends at its start: what it says of the conversation that it was started with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conversation {
-    /// A new one was wanted, and there is one with this id.
+    /// A new one was asked for, but one with this id exists.
     Exists,
-    /// One was to go on, and there is none.
+    /// The one to resume does not exist.
     Missing,
 }
 
@@ -58,7 +58,8 @@ pub trait Driver: Send {
     fn fold(&mut self, at: Timestamp, line: LogLine<'_>) -> Vec<OwnWhat>;
 
     /// The lines that the driver itself has to write now: the greeting, replies to calls that only it answers. They are taken.
-    /// The caller asks at the start and after each record. In a replay it does not ask: a line that was written is due no more.
+    /// The caller asks at the start and after each record. It does not ask in a replay: what is in the log was written.
+    /// Folding such a line removes it here.
     fn due(&mut self) -> Vec<String>;
 
     /// A command as lines for the agent. The caller writes each to the log and to the agent, and folds it.

@@ -49,7 +49,7 @@ impl Folder {
     /// The folder of a session. It need not exist.
     ///
     /// # Errors
-    /// When the id is none.
+    /// When the text is not an id of a session.
     pub fn of(data_dir: &Path, session: &str) -> Result<Self, FolderError> {
         if !is_id(session) {
             return Err(FolderError::Id(session.to_owned()));

@@ -40,7 +40,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// is long, so that a busy machine loses no event.
 const WATCHDOG: Duration = Duration::from_secs(5);
 
-/// A spool with more events than this takes no more. No program has read it for long. At the largest payloads of
+/// At this many events the spool is full, and new events are dropped and counted. No program has read it for long. At the largest payloads of
 /// daily use it holds some hundred megabytes.
 const SPOOL_LIMIT: usize = 50_000;
 

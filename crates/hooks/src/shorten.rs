@@ -157,7 +157,7 @@ impl Shortener {
         if self.dropped {
             return;
         }
-        // An event of the agent has few fields. An object with more than fit is none.
+        // An event of the agent has few fields. An object that is longer than that is not an event.
         let too_long = self.value.is_some_and(|begin| self.out.len() - begin >= self.limits.field);
         if too_long || self.out.len() >= self.limits.whole - 16 {
             self.dropped = true;

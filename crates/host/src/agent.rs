@@ -64,7 +64,7 @@ impl Agent {
     /// Starts an agent on pipes.
     ///
     /// # Errors
-    /// When the system refuses. A program that does not exist is none: the process ends with 127 and says so.
+    /// When the system refuses. If the program does not exist, the process starts, says so, and ends with 127.
     pub fn on_pipes(
         launch: &Launch,
         cwd: &Path,

@@ -65,8 +65,8 @@ const COMMAND: usize = 3 * MAX_HOST_LINE_BYTES as usize;
 /// A record at work: the line, its values, its events, the message about them and the record of the transcript.
 const AT_WORK: usize = 5 * LINE;
 
-/// For one reader at a time, what is past is folded: a record at work, and its driver. Other readers that are still told keep their
-/// drivers, too. Only an agent that means it makes those large.
+/// One replay of the log at a time: a record at work, and its driver. Other readers that still get past events keep their drivers,
+/// too. Only a malicious agent makes those large.
 const PAST: usize = 4 * LINE + MAX_DRIVER_BYTES;
 
 /// What an agent on pipes needs.

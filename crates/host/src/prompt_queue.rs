@@ -38,7 +38,7 @@ pub struct PromptQueue {
     places: HashMap<String, PromptPlace>,
     /// The texts of prompts that the agent has and has not answered.
     texts: HashMap<String, String>,
-    /// The host has interrupted the turn that runs: what waits was held then, or is not to be held.
+    /// The host has interrupted the turn that runs, so the end of that turn does not hold the queue again.
     by_us: bool,
     /// A turn runs.
     turn_runs: bool,

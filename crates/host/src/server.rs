@@ -29,7 +29,7 @@ use crate::input::{Call, Input};
 use crate::limits;
 use crate::mailbox::{Mailbox, Next};
 
-/// How long a reader may take for a line of its own, and how long it may read nothing of what it is told.
+/// How long a reader may take to send a line, and how long it may stop reading.
 const SLOWEST: Duration = Duration::from_secs(30);
 
 /// The state that all connections share.
@@ -44,7 +44,7 @@ pub struct Shared {
     pub next: Arc<AtomicU64>,
     /// Held while a long line of a reader is read and carried out.
     pub long_line: Mutex<()>,
-    /// Held while the next events of what is past are folded for a reader.
+    /// Held while a part of the log is replayed for a reader: one replay at a time.
     pub past: Mutex<()>,
     /// Readers that are attached, and commands without an answer. The host ends when they have everything.
     pub owed: AtomicUsize,
@@ -197,9 +197,9 @@ impl Connection {
         let may_steer = self.may_steer.get_or_insert_with(|| look(&[], true)).clone();
         let allowed = may_steer.and_then(|()| match command {
             OwnCommand::Answer { .. } if is_engine(stream, data) => Ok(()),
-            OwnCommand::Answer { .. } if has_engine(data) => {
-                Err(refused("only a running Watchbill gives answers, and one runs: ask it".to_owned()))
-            }
+            OwnCommand::Answer { .. } if has_engine(data) => Err(refused(
+                "Watchbill is running, so answer there: in its window, or with `watchbill answer`".to_owned(),
+            )),
             OwnCommand::Answer { .. } => look(&caller::all_agents(), false),
             OwnCommand::SetMode { .. } | OwnCommand::Type { .. } | OwnCommand::Paste { .. } => {
                 if !self.may_type && !is_engine_or_window(stream, data) {
@@ -292,7 +292,7 @@ impl Following {
 
     /// Sends the events of the log's records up to, and without, the record `upto`.
     fn past(&self, log: &mut LogReader, replay: &mut Replay, from: u64, upto: u64) -> io::Result<()> {
-        // A reader that only asks whether the session runs wants nothing of it.
+        // A reader that only asks whether the session runs begins behind the last record.
         while from < self.shared.next.load(Ordering::Acquire) {
             let events = self.batch(log, replay, from, upto)?;
             if events.is_empty() {

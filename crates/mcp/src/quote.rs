@@ -90,6 +90,7 @@ pub fn hits(answer: &SearchAnswer) -> String {
     match answer.index {
         IndexState::Current => {}
         IndexState::Behind => quotation.line("The newest records are not in the index yet."),
+        IndexState::Cut => quotation.line("The search ended after three seconds: use longer or fewer words."),
         IndexState::Absent => {
             quotation.line("Nothing is stored yet. `watchbill index` reads the transcripts into the store.");
         }

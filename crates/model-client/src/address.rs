@@ -18,7 +18,7 @@ impl Address {
     /// Reads an address such as `http://127.0.0.1:11434/v1`.
     ///
     /// # Errors
-    /// When it is none, holds a login, or is plain http beyond this machine.
+    /// When it is not an address, holds a login, or is plain http beyond this machine.
     pub fn of(text: &str) -> Result<Self, String> {
         let wrong = |why: &str| Err(format!("`{text}` is no address for a model: {why}"));
         let text = text.trim().trim_end_matches('/');

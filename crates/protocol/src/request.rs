@@ -223,7 +223,7 @@ pub fn hex(digest: Digest) -> String {
 /// The digest of an answer.
 ///
 /// # Errors
-/// When the text is none.
+/// When the text is not a digest.
 pub fn seen(text: &str) -> Result<Digest, ApiError> {
     let wrong = || ApiError::new(ErrorCode::Invalid, "`seen` is not the digest of a request");
     let byte = |place: usize| u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok();

@@ -64,6 +64,8 @@ pub enum IndexState {
     Behind,
     /// Nothing is stored yet.
     Absent,
+    /// The search ended after three seconds, and has not looked at all texts.
+    Cut,
 }
 
 /// One text in which the words occur.

@@ -12,7 +12,7 @@ pub enum ShellMessage {
         /// A sentence.
         text: String,
     },
-    /// The window became a strip, or is none any more. Sent first, and at each change.
+    /// Whether the window is a strip. Sent first, and at each change.
     Compact {
         /// Whether it is a strip.
         on: bool,

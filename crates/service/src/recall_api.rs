@@ -183,6 +183,7 @@ fn event(body: &Map<String, Value>, name: &str, named: Option<String>) -> Option
     event.insert("session_id".to_owned(), said.or(named)?.into());
     event.insert("hook_event_name".to_owned(), name.into());
     copy_field(&mut event, body, "cwd");
+    copy_field(&mut event, body, "project");
     Some(event)
 }
 

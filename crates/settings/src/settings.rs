@@ -1,6 +1,6 @@
 //! The settings of the engine and the window, and the part of them that the command line gives.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -138,10 +138,11 @@ impl Settings {
         }
     }
 
-    /// The folders whose transcripts are stored: those of the agent, and that of own sessions whose agents write none that
-    /// Watchbill reads.
+    /// The folders whose transcripts are stored: those of the agent, that of own sessions whose agents write none that Watchbill
+    /// reads, and that of sessions that programs report over HTTP.
     pub fn stored_roots(&self) -> Vec<PathBuf> {
-        self.roots.iter().cloned().chain(self.data_dir.iter().map(|data_dir| data_dir.join("own"))).collect()
+        let beside = |data_dir: &PathBuf| [data_dir.join("own"), over_http_root(data_dir)];
+        self.roots.iter().cloned().chain(self.data_dir.iter().flat_map(beside)).collect()
     }
 
     /// A key of everything that the roster depends on: two programs with the same key show the same roster. It
@@ -165,6 +166,12 @@ impl Settings {
         (&self.history, self.recovery, self.archive, &self.memory)
             != (&before.history, before.recovery, before.archive, &before.memory)
     }
+}
+
+/// The folder of the sessions that programs report over HTTP, with the layout of the agent's folder, by the name that the history
+/// stores.
+pub fn over_http_root(data_dir: &Path) -> PathBuf {
+    data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned()).join("received")
 }
 
 /// Whether and how other programs may ask over HTTP on loopback.

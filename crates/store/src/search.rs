@@ -5,6 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use watchbill_core::history::rows::Role;
@@ -92,6 +94,8 @@ pub struct SearchResult {
     pub hits: Vec<Hit>,
     /// Whether there are more hits than these.
     pub more: bool,
+    /// Whether the search took its time and ended early, so that hits may be missing.
+    pub cut: bool,
 }
 
 /// Matches are ranked in groups of so many, the newest first. Ranking all matches at once would cost a tenth of a
@@ -107,21 +111,26 @@ pub type StillWanted = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// SQLite asks whether the search is still wanted after so many of its own operations, which take less than a millisecond.
 const OPERATIONS: i32 = 1_000;
+/// How long a search looks for matches. Those of usual words take milliseconds.
+const TIME: Duration = Duration::from_secs(3);
 
 impl Store {
-    /// The same, as long as it is wanted.
+    /// The same, as long as it is wanted, and for three seconds at most.
     ///
     /// # Errors
     /// When it is wanted no more, or the database cannot be read.
     pub fn search_while(&mut self, query: &Query, wanted: &StillWanted) -> Result<SearchResult, StoreError> {
-        let wanted = AssertUnwindSafe(Arc::clone(wanted));
+        let (wanted, begun) = (AssertUnwindSafe(Arc::clone(wanted)), Instant::now());
+        let is_cut = Arc::new(AtomicBool::new(false));
+        let cut = Arc::clone(&is_cut);
+        // Once its time is over, one statement ends. The hits are then read from what it found.
         let is_over = move || {
             let wanted = &wanted;
-            !wanted()
+            !wanted() || (begun.elapsed() > TIME && !cut.swap(true, Relaxed))
         };
         let set = self.sql.progress_handler(OPERATIONS, Some(is_over));
         set.map_err(|error| self.map_error(&error))?;
-        let found = self.search(query);
+        let found = self.search_until(query, &is_cut);
         let unset = self.sql.progress_handler(0, None::<fn() -> bool>);
         unset.map_err(|error| self.map_error(&error)).and(found)
     }
@@ -131,45 +140,58 @@ impl Store {
     /// # Errors
     /// When the database cannot be read. No typed text is an error.
     pub fn search(&self, query: &Query) -> Result<SearchResult, StoreError> {
+        self.search_until(query, &AtomicBool::new(false))
+    }
+
+    fn search_until(&self, query: &Query, is_cut: &AtomicBool) -> Result<SearchResult, StoreError> {
         let terms = Terms::parse(&query.text, query.typing);
         // One read transaction: a writer may remove a text between finding it and showing it.
         let _moment = self.sql.unchecked_transaction().map_err(|e| self.map_error(&e))?;
         if query.typing && terms.is_last_incomplete() {
             // Looking through all words of the index with this prefix takes tens of milliseconds. It is not needed
             // if the word as typed fills the page.
-            let whole = self.search_terms(query, &Terms::parse(&query.text, false))?;
-            if whole.more {
+            let whole = self.search_terms(query, &Terms::parse(&query.text, false), is_cut)?;
+            if whole.more || whole.cut {
                 return Ok(whole);
             }
         }
-        self.search_terms(query, &terms)
+        self.search_terms(query, &terms, is_cut)
     }
 
-    fn search_terms(&self, query: &Query, terms: &Terms) -> Result<SearchResult, StoreError> {
+    fn search_terms(
+        &self,
+        query: &Query,
+        terms: &Terms,
+        is_cut: &AtomicBool,
+    ) -> Result<SearchResult, StoreError> {
         let Some(fts) = terms.to_fts() else { return Ok(SearchResult::default()) };
         if query.sessions.as_ref().is_some_and(Vec::is_empty) {
             return Ok(SearchResult::default());
         }
         let wanted = (query.skip as usize).saturating_add(query.limit as usize);
         let mut ranking = Ranking::new(terms, wanted.saturating_add(1));
+        let look = |fts: &str, ranking: &mut Ranking| {
+            let take = &mut |candidate| ranking.add_candidate(candidate);
+            match self.with_sql(|sql| candidates(sql, query, fts, take)) {
+                Err(StoreError::Unwanted) if is_cut.load(Relaxed) => Ok(()),
+                looked => looked,
+            }
+        };
         // A name as typed is one look-up. The parts of a name are common words, and SQLite has to check every
         // position of each to see whether they are adjacent. That is not needed if the name itself fills the page.
         if let Some(spelled) = terms.spelled() {
-            self.with_sql(|sql| {
-                candidates(sql, query, &spelled, &mut |candidate| ranking.add_candidate(candidate))
-            })?;
+            look(&spelled, &mut ranking)?;
             ranking.rank();
         }
-        if !ranking.is_full() {
-            self.with_sql(|sql| {
-                candidates(sql, query, &fts, &mut |candidate| ranking.add_candidate(candidate))
-            })?;
+        if !ranking.is_full() && !is_cut.load(Relaxed) {
+            look(&fts, &mut ranking)?;
         }
         let mut found = ranking.finish();
         let more = found.len() > wanted;
         found.truncate(wanted);
         let hits = found.drain(..).skip(query.skip as usize);
-        Ok(SearchResult { hits: self.with_sql(|sql| hits.map(|found| to_hit(sql, found)).collect())?, more })
+        let hits = self.with_sql(|sql| hits.map(|found| to_hit(sql, found)).collect())?;
+        Ok(SearchResult { hits, more, cut: is_cut.load(Relaxed) })
     }
 }
 

@@ -1,6 +1,7 @@
 //! One step of the writer: a transaction, committed as a whole or not at all.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use rusqlite::types::FromSql;
 use rusqlite::{CachedStatement, Connection, Params};
@@ -102,6 +103,11 @@ impl Store {
 }
 
 impl<'a> WriteTransaction<'a> {
+    /// The file of the database.
+    pub fn path(&self) -> &Path {
+        self.store.path()
+    }
+
     /// Commits everything in the step.
     ///
     /// # Errors

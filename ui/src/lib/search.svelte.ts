@@ -77,6 +77,8 @@ function noteOn(answer: SearchAnswer): string {
       return `Nothing in the history has these words.${answer.cutBytes ? " The ends of long texts are not searched." : ""}`;
     case "behind":
       return "The history is still being read: more may be found in a moment.";
+    case "cut":
+      return "The search ended after three seconds, so texts may be missing: use longer or fewer words.";
     case "absent":
       return "No history is stored yet. It is read in the background; `watchbill index` does it at once.";
   }

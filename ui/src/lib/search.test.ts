@@ -114,4 +114,8 @@ test("a failure and an incomplete history are noted", async () => {
   host.asked[3]!.give(answer("four", { hits: [], cutBytes: 9 }));
   await fourth;
   expect(search.note).toContain("The ends of long texts are not searched");
+  const fifth = search.ask("five");
+  host.asked[4]!.give(answer("five", { index: "cut" }));
+  await fifth;
+  expect(search.note).toContain("ended after three seconds");
 });

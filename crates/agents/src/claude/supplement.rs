@@ -69,7 +69,7 @@ fn known(records: &[Value], end: &[u8], near: usize) -> Vec<Option<Value>> {
     known
 }
 
-/// The records that are not known. Those of a known prompt name it, and nothing of a private one stays.
+/// The records that are not known. What follows a known prompt names that prompt. A private turn is left out.
 fn without(records: Vec<Value>, known: Vec<Option<Value>>) -> Vec<Value> {
     let (mut left, mut batch, mut is_private, mut was_left) = (Vec::new(), None, false, true);
     for (mut record, known) in records.into_iter().zip(known) {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::rpc::Writer;
 
-/// What the ids of calls begin with that are no prompts.
+/// How the ids of the driver's own calls begin. A prompt keeps the host's id.
 pub(crate) const OWN: &str = "wb-";
 
 /// `K`: what a call is about.

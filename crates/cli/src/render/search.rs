@@ -32,9 +32,15 @@ pub fn render(answer: &SearchAnswer, width: usize, paint: Paint) -> String {
         let words = "There is more; see --limit, --project, --since and --role.";
         out.push_str(&wrap_all(words, width, Some(Tone::Dim), paint));
     }
-    if answer.index == IndexState::Behind {
-        let words = "The stored history is not up to date: `watchbill index` reads what is new.";
-        out.push_str(&wrap_all(words, width, Some(Tone::Dim), paint));
+    let note = match answer.index {
+        IndexState::Behind => "The stored history is not up to date: `watchbill index` reads what is new.",
+        IndexState::Cut => {
+            "The search ended after three seconds, so texts may be missing: use longer or fewer words."
+        }
+        IndexState::Current | IndexState::Absent => "",
+    };
+    if !note.is_empty() {
+        out.push_str(&wrap_all(note, width, Some(Tone::Dim), paint));
     }
     out
 }

@@ -47,7 +47,7 @@ pub fn holds(home: &Home, word: &str) -> bool {
 }
 
 /// The files of the data folder that contain a word.
-fn in_bytes(home: &Home, word: &str) -> Vec<PathBuf> {
+pub fn in_bytes(home: &Home, word: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(&home.data(), word, &mut found);
     found

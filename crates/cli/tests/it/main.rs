@@ -52,6 +52,7 @@ mod roster_at;
 #[cfg(target_os = "linux")]
 mod search;
 mod service;
+mod service_texts;
 mod settings;
 #[cfg(target_os = "linux")]
 #[path = "../../../testkit/src/skipped.rs"]

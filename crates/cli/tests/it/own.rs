@@ -403,7 +403,7 @@ fn a_host_takes_answers_from_a_running_watchbill_alone() {
     let answer = OwnCommand::Answer { request, decision: RequestDecision::Allow };
     let refused = HostClient::connect(&folder).unwrap().command("around", &answer);
     let refused = refused.unwrap_err().to_string();
-    assert!(refused.contains("only a running Watchbill gives answers"), "{refused}");
+    assert!(refused.contains("Watchbill is running, so answer there"), "{refused}");
     until("the attempt to be listed", || {
         let answers = place.json(&["answers", "--json"]);
         answers.as_array().is_some_and(|answers| answers.len() == 1 && answers[0]["outcome"] == "refused")

@@ -152,11 +152,18 @@ fn a_search_ends_with_its_client_and_blocks_no_other() {
         let mut command = service.home.command(&["search", SLOW]);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     };
-    // How long it takes if it may.
+    // How long it takes if it may: each face says that it was cut.
     let begun = processor_time(service.pid());
-    assert!(spawn().wait().unwrap().success());
+    let cut = Instant::now();
+    assert_eq!(service.home.json(&["search", "--json", SLOW])["index"], "cut");
+    assert!(cut.elapsed() < Duration::from_secs(30), "a search has a time of its own: {:?}", cut.elapsed());
     let whole = processor_time(service.pid()) - begun;
     assert!(whole > Duration::from_secs(1), "the search is too fast for this test: {whole:?}");
+    let said = service.home.out(&["search", SLOW, "--as-stored"]).replace('\n', " ");
+    assert!(said.contains("ended after three seconds"), "{said}");
+    // What was found until then is given: the newest texts match at once.
+    let few = service.home.json(&["search", "--json", "a*", "--limit", "1"]);
+    assert_eq!((few["hits"].as_array().unwrap().len(), &few["index"]), (1, &json!("current")));
     let mut slow = spawn();
     until_it_works(service.pid());
     assert_eq!(found(&service.home, &["unheard-of"]), [] as [&str; 0]);

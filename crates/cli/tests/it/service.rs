@@ -54,8 +54,18 @@ impl Service {
         until("the first scan to end", || self.get("/api/sessions").status == 200);
     }
 
+    /// Kills the program and starts it again.
+    pub fn restart(&mut self) {
+        self.program.kill().unwrap();
+        self.program.wait().unwrap();
+        std::fs::remove_file(self.note()).unwrap();
+        let mut command = self.home.command(&["serve", "--http"]);
+        self.program = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        self.wait();
+    }
+
     /// Edits the configuration file of the running program.
-    fn configure(&self, config: &str) {
+    pub fn configure(&self, config: &str) {
         std::fs::write(self.home.path().join("config.toml"), config).unwrap();
     }
 
@@ -80,7 +90,7 @@ impl Service {
     }
 
     /// Posts as a client of the document does: without a type, and with the token in its base address.
-    fn post(&self, path: &str, body: &Value) -> u16 {
+    pub fn post(&self, path: &str, body: &Value) -> u16 {
         let (body, token) = (body.to_string(), &self.token);
         let length = format!("content-length: {}", body.len());
         let mut stream = TcpStream::connect(self.address).unwrap();
@@ -130,7 +140,7 @@ impl Answer {
         Self { status, head: head.to_lowercase(), body: body.to_owned() }
     }
 
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{}", self.body))
     }
 }
@@ -410,8 +420,7 @@ fn the_document_s_own_requests_get_what_it_promises() {
     );
     assert!(stored["createdAt"].is_string() && stored["completedAt"].is_string(), "{stored}");
     assert_eq!(service.get("/sessions/unknown").status, 404);
-    let shown = service.home.run_watchbill(&["show", session]);
-    assert!(shown.code == 1 && shown.err.contains("watchbill summary claude-session-123"), "{}", shown.err);
+    assert_eq!(stored["project"], "project", "the folder goes before the name that the client gives");
     for path in [
         "/api/sessions".to_owned(),
         "/api/search?q=pager".to_owned(),
@@ -454,17 +463,7 @@ fn prompts_that_are_sent_again_after_a_kill_are_stored_once() {
         }
     };
     send(&service);
-    service.program.kill().unwrap();
-    service.program.wait().unwrap();
-    std::fs::remove_file(service.note()).unwrap();
-    service.program = service
-        .home
-        .command(&["serve", "--http"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    service.wait();
+    service.restart();
     send(&service);
     send(&service);
     until("all prompts, each once", || {

@@ -221,8 +221,8 @@ impl OpenRequests {
         effects
     }
 
-    /// Applies what a witness tells of the calls of the session's own turn. A request whose call it saw, and sees no more, is
-    /// decided. The session may wait on, because a subagent asks.
+    /// Applies what a witness tells of the calls of the session's own turn. When a witness stops listing the call of a
+    /// request, the request is decided. The session may wait on, because a subagent asks.
     pub fn take_calls(
         &mut self,
         session: &SessionId,

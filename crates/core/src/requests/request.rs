@@ -176,8 +176,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// Its files were looked at. The first look notes them. After a change it shows that, and what was shown before can be
-    /// answered no more.
+    /// Its files were looked at. The first look notes them. After a change its digest is another one, so an
+    /// answer to what was shown before is refused.
     pub(super) fn note_files(&mut self, now: NamedFiles) {
         if let Some(before) = &self.files {
             for file in now.changed_since(before) {

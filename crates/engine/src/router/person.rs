@@ -28,10 +28,10 @@ pub(super) fn answer(
 ) -> Result<AnswerGiven, ApiError> {
     let pressed = pressed.map_or_else(Pressed::now, Pressed::at);
     let of_window = |said: &str| WINDOWS.into_iter().find(|surface| *surface == said);
-    let surface = match face {
+    let (surface, asked) = match face {
         Face::Window { refusal } => {
-            engine.check_self(&call.session, refusal.clone(), pressed)?;
-            surface.and_then(of_window).unwrap_or(WINDOWS[0])
+            let asked = engine.check_self(&call.session, refusal.clone(), pressed)?;
+            (surface.and_then(of_window).unwrap_or(WINDOWS[0]), asked)
         }
         Face::Socket { stream, .. } => {
             let is_window = caller::is_window(stream);
@@ -45,12 +45,12 @@ pub(super) fn answer(
                 engine.caller_refused(&call.session, "answer", COMMAND, message);
                 ApiError::new(ErrorCode::Refused, message)
             })?;
-            engine.check_caller(&caller::look(stream), is_window, &call.session, "answer")?;
-            surface
+            let caller = caller::look(stream);
+            (surface, engine.check_caller(&caller, is_window, &call.session, "answer", Some(pressed))?)
         }
         Face::SettingsWindow | Face::Token => return Err(no_person()),
     };
-    engine.answer(call, surface, pressed)
+    engine.answer(call, surface, pressed, asked)
 }
 
 /// Sends a prompt.
@@ -59,7 +59,7 @@ pub(super) fn answer(
 /// When no person sends it, or as the engine says.
 pub(super) fn prompt(engine: &Handle, face: &Face<'_>, call: &PromptCall) -> Result<PromptSent, ApiError> {
     let Face::Socket { stream, .. } = face else { return Err(no_person()) };
-    engine.check_caller(&caller::look(stream), false, &call.session, "prompt")?;
+    engine.check_caller(&caller::look(stream), false, &call.session, "prompt", None)?;
     engine.prompt(call)
 }
 

@@ -13,6 +13,7 @@ use crate::persist::live_state::StoredLiveState;
 use crate::run::hook_listener;
 use crate::witnesses::own::OwnInput;
 use watchbill_history::worker::{HistoryParts, HistoryThread};
+use watchbill_settings::over_http_root;
 
 impl Loop {
     /// Starts the thread if this engine holds the store. The thread does nothing before the roster is complete.
@@ -32,6 +33,7 @@ impl Loop {
                     .iter()
                     .map(|root| root.to_path_buf())
                     .chain(self.own_root())
+                    .chain([over_http_root(&data_dir)])
                     .collect(),
                 settings: self.engine.settings().history.clone(),
                 recovery: self.engine.settings().recovery,

@@ -27,8 +27,8 @@ pub(super) struct Asking(Mutex<BTreeSet<RequestId>>);
 impl Asking {
     /// The request of a hook process. `None`: it is not to wait. `before`: what its connection has asked.
     ///
-    /// A program that is no hook process of the session would withdraw the session's request, and one with a known id would take
-    /// the answer.
+    /// Only a hook process of the session may ask. Another program would close the session's request, or, with its id, take the
+    /// answer.
     ///
     /// # Errors
     /// When the id is another one's.

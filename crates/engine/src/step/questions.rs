@@ -20,6 +20,7 @@ use super::rooms::Rooms;
 use super::verdicts::{row_of, verdict_of};
 use crate::handle::prompt::PromptTarget;
 use crate::model::paths::FilePath;
+use watchbill_history::index::over_http;
 use watchbill_history::query::Gate;
 use watchbill_history::query::named::{IdScope, find_stored, require_name, resolve_one};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
@@ -49,6 +50,9 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
     if begin.is_empty()
         && let Some(session) = find_stored(rooms.env.settings(), asked)
     {
+        if of_program(rooms, &session).is_some() {
+            return Ok(session);
+        }
         let message = format!(
             "session {session} has no transcript: the agent has removed it, or another program sent the session. `watchbill \
              summary {session}` tells what is stored; `watchbill search` finds the texts that a transcript had"
@@ -185,7 +189,8 @@ pub(super) fn timeline_plan(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<T
     let parts = sessions
         .into_iter()
         .filter_map(|session| {
-            let path = rooms.sessions.main_path(&session).or_else(|| received(rooms, &session))?;
+            let path = rooms.sessions.main_path(&session).or_else(|| received(rooms, &session));
+            let path = path.or_else(|| of_program(rooms, &session))?;
             let reason = chain.and_then(|chain| {
                 let link = chain.links.iter().find(|link| link.to == session && link.from != session)?;
                 Some(link.reason.as_str())
@@ -204,6 +209,11 @@ fn received(rooms: &Rooms, session: &SessionId) -> Option<PathBuf> {
     let own = rooms.own.of(session).filter(|own| own.is_stream())?;
     let folder = Folder::of(rooms.env.settings().data_dir.as_deref()?, &own.spec.session).ok()?;
     folder.supplement(session.as_str())
+}
+
+/// The transcript of a session that a program reported over HTTP.
+fn of_program(rooms: &Rooms, session: &SessionId) -> Option<PathBuf> {
+    over_http::transcript(rooms.env.settings().data_dir.as_deref()?, session)
 }
 
 /// Whether the session may not leave Watchbill.

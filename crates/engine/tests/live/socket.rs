@@ -289,13 +289,13 @@ fn an_engine_that_does_not_hold_the_store_shows_the_holders_requests_and_lets_it
         decision,
     };
     // This program is no window, so the holder refuses it, and nothing is answered.
-    let refused = other.handle.answer(&call, "window", Pressed::now()).unwrap_err();
+    let refused = other.handle.answer(&call, "window", Pressed::now(), None).unwrap_err();
     assert_eq!(refused.code, ErrorCode::Refused);
     assert!(refused.message.contains("the window of the same installation"), "{}", refused.message);
     assert_eq!(request(&holder.copy).map(|request| request.progress), Some("open".to_owned()));
 
     // The user answers at the holder.
-    let given = holder.handle.answer(&call, "window", Pressed::now()).unwrap();
+    let given = holder.handle.answer(&call, "window", Pressed::now(), None).unwrap();
     assert_eq!((given.request_id, given.delivered), (there.id, true));
     assert_eq!(hook.line()["reply"].as_str().map(|text| text.contains("allow")), Some(true));
     other.until("the answer of the holder", |copy| {

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use watchbill_agents::layout::ClientPath;
 use watchbill_core::history::{HistoryFold, HistorySettings, HookEventParts, Item};
+use watchbill_core::hook::HookEvent;
 use watchbill_core::ids::SessionId;
-use watchbill_store::{Store, StoreError, WriteTransaction};
+use watchbill_store::{SessionKey, Store, StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
 
 use super::beside::{NoObserver, RecordObserver};
@@ -121,7 +122,7 @@ impl HistoryIndex {
     }
 
     /// Stores a hook event. If it arrives several times, it is stored once. The transcript of its session need not
-    /// exist yet.
+    /// exist yet. Returns the session if the event is new and its texts may be kept.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -130,13 +131,13 @@ impl HistoryIndex {
         fs: &dyn Fs,
         step: &mut WriteTransaction<'_>,
         event: HookEventParts<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<SessionKey>, StoreError> {
         let id = &event.payload.session;
         if self.forgotten.contains(id) {
-            return Ok(());
+            return Ok(None);
         }
         if event.payload.cwd.as_deref().is_some_and(|cwd| self.settings.exclude.excludes(cwd)) {
-            return Ok(());
+            return Ok(None);
         }
         let session = step.session_key(id)?;
         let is_new = step.add_hook_event(session, &hook_event(event))?;
@@ -151,13 +152,20 @@ impl HistoryIndex {
         let mut rows = Rows { step, session, file: None, fs, texts: 0, failed: None };
         // A repeated event stores nothing. Its items were stored with the first one. Stored again, they could go to a
         // later plan or turn.
+        let mut took = false;
         let mut sink = |item: Item<'_>| {
             if is_new {
+                took = true;
                 rows.take(item)
             }
         };
         fold.apply_hook_event(event, &self.settings, &mut sink);
-        rows.failed.map_or(Ok(()), Err)
+        rows.failed.map_or(Ok(()), Err)?;
+        let is_private = match (&event.payload.event, &event.payload.prompt_id) {
+            (HookEvent::UserPromptSubmit { .. }, _) | (_, None) => false,
+            (_, Some(prompt)) => step.is_private(session, prompt)?,
+        };
+        Ok((took && !is_private).then_some(session))
     }
 
     /// Drops the states of all files, for example after a step that read them was not committed. The next read takes

@@ -6,6 +6,7 @@ mod file;
 pub mod files;
 pub mod index_observer;
 pub mod indexed;
+pub mod over_http;
 mod rows;
 pub mod run;
 mod saved_state;

@@ -1,17 +1,17 @@
 //! Own sessions whose agents were ended before they wrote what they had said. A file beside the transcript has those records. If the
 //! transcript brings one later, it leaves that file.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 use watchbill_agents::supplement::{COMPARED, still_missing};
 use watchbill_core::ids::SessionId;
-use watchbill_platform::files::open_private;
 use watchbill_store::{StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::tail::read_end;
+
+use super::over_http::{self, replace};
 
 /// Takes the records that the transcript has by now out of the file beside it. `path`: one of the two, which is about to be read.
 pub fn trim(
@@ -22,7 +22,13 @@ pub fn trim(
 ) -> Result<(), StoreError> {
     for (key, other, size) in step.other_transcripts(session, &path.to_string_lossy())? {
         let other = Path::new(&other);
-        if is_supplement(path) {
+        // What a program reported is in the agent's transcript.
+        if over_http::is_one(step, other) {
+            step.remove_file(key)?;
+            let _ = fs::remove_file(other);
+        } else if over_http::is_one(step, path) {
+            let _ = fs::remove_file(path);
+        } else if is_supplement(path) {
             drop_known(fs, path, other);
         } else if is_supplement(other) {
             drop_known(fs, other, path);
@@ -43,7 +49,7 @@ fn is_supplement(path: &Path) -> bool {
 
 /// Takes the records out of the file that the transcript has.
 pub fn drop_known(fs: &dyn Fs, supplement: &Path, transcript: &Path) {
-    let Ok(text) = std::fs::read_to_string(supplement) else { return };
+    let Ok(text) = fs::read_to_string(supplement) else { return };
     let Ok((_, end)) = read_end(fs, transcript, COMPARED) else { return };
     let records: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let before = records.len();
@@ -55,17 +61,6 @@ pub fn drop_known(fs: &dyn Fs, supplement: &Path, transcript: &Path) {
     if let Err(error) = replace(supplement, text.len() as u64, left.as_bytes()) {
         tracing::warn!(%error, file = %supplement.display(), "what the transcript has by now is shown twice");
     }
-}
-
-/// Replaces a file that still has this length. The host may have appended records: the next reader looks again.
-fn replace(path: &Path, length: u64, bytes: &[u8]) -> io::Result<()> {
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    let mut file = open_private(OpenOptions::new().write(true).create_new(true), &new)?;
-    let written = file.write_all(bytes).and_then(|()| match fs::metadata(path)?.len() == length {
-        true => fs::rename(&new, path),
-        false => fs::remove_file(&new),
-    });
-    written.inspect_err(|_| drop(fs::remove_file(&new)))
 }
 
 #[cfg(test)]

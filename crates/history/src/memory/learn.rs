@@ -1,6 +1,6 @@
 //! Applies the rules to sessions with new ended turns, one session at a time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use watchbill_core::history::HistorySettings;
@@ -26,8 +26,8 @@ const MODEL_SINCE: &str = "model_since";
 /// Lets the rules see one session that is due, the newest first, and queues its ended turns for the model, if one is chosen. Returns
 /// whether more may be due.
 ///
-/// A turn that follows the newest one they saw, or that one again, is looked at alone. If an earlier turn has changed, the
-/// rules look at the whole session, and its evidence is replaced. Both ways give the same evidence.
+/// A turn that follows the newest one they saw, or that one again, is looked at alone; of several, the earliest first. If an
+/// earlier turn has changed, the rules look at the whole session, and its evidence is replaced. Both ways give the same evidence.
 ///
 /// # Errors
 /// When the store cannot be read or written; the session stays due.
@@ -50,13 +50,17 @@ pub fn learn_one(
         step.commit()?;
         return Ok(true);
     };
-    let learned = match &changed {
-        Some(batch) => learn_turn(store, session, &place, batch)?,
+    let mut turns_left = in_order(store, session, &changed)?;
+    let learned = match turns_left.pop_front() {
+        Some(batch) => learn_turn(store, session, &place, &batch)?,
         None => None,
     };
     let mut learned = match learned {
         Some(learned) => learned,
-        None => learn_session(store, session, &place)?,
+        None => {
+            turns_left.clear();
+            learn_session(store, session, &place)?
+        }
     };
     // The store takes no evidence of these, and the rules keep no text of them.
     let forgotten = store.forgotten_memories(place.project)?;
@@ -72,6 +76,7 @@ pub fn learn_one(
     }
     step.put_open_ends(session, &learned.seen.after.open_ends())?;
     turns.iter().try_for_each(|(batch, ended_at)| step.queue_model_job(session, batch, *ended_at))?;
+    turns_left.iter().try_for_each(|batch| step.note_memory_due(session, Some(batch)))?;
     step.commit()?;
     Ok(true)
 }
@@ -126,6 +131,17 @@ pub(super) fn seen(store: &Store, session: SessionKey) -> Result<Option<Seen>, S
     Ok(seen.filter(|seen| seen.version == RuleState::VERSION))
 }
 
+/// The turns from the earliest to the newest. Without turns if one of them is not stored.
+fn in_order(store: &Store, session: SessionKey, turns: &[BatchId]) -> Result<VecDeque<BatchId>, StoreError> {
+    let mut places = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let Some(stored) = store.batch(session, turn)? else { return Ok(VecDeque::new()) };
+        places.push(TurnPlace::of(&stored.batch));
+    }
+    places.sort_unstable();
+    Ok(places.into_iter().map(|place| place.id).collect())
+}
+
 /// Looks at one turn; `None` if that is not enough.
 fn learn_turn(
     store: &Store,
@@ -138,8 +154,8 @@ fn learn_turn(
     let (Some(turn), Some(newest)) = (rows.batches.last().map(TurnPlace::of), &seen.newest) else {
         return Ok(None);
     };
-    if turn < *newest || (turn != *newest && turn.id == newest.id) || is_over_http(&rows) != seen.is_over_http
-    {
+    let joins = is_over_http(&rows) && !seen.is_over_http;
+    if turn < *newest || (turn != *newest && turn.id == newest.id) || joins {
         return Ok(None);
     }
     // Of the newest turn, its earlier findings are taken back.

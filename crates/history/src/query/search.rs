@@ -104,9 +104,10 @@ impl Searcher {
                 return Err(store_api_error(&error));
             }
         };
-        let (hits, more) = found?;
+        let (hits, more, cut) = found?;
         let took_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         let index = match reached {
+            _ if cut => IndexState::Cut,
             HistoryState::Current => IndexState::Current,
             HistoryState::Behind => IndexState::Behind,
             HistoryState::Unknown => self.state(&store, fs, history)?,
@@ -165,8 +166,8 @@ fn empty_answer(asked: &SearchQuery) -> SearchAnswer {
     }
 }
 
-/// The hits and whether there are more, or the fault of the question.
-type FindResult = Result<(Vec<Hit>, bool), ApiError>;
+/// The hits, whether there are more, and whether the search ended early; or the fault of the question.
+type FindResult = Result<(Vec<Hit>, bool, bool), ApiError>;
 
 fn find(store: &mut Store, asked: &SearchQuery, wanted: &StillWanted) -> Result<FindResult, StoreError> {
     let sessions = match sessions(store, asked)? {
@@ -188,7 +189,7 @@ fn find(store: &mut Store, asked: &SearchQuery, wanted: &StillWanted) -> Result<
         let project = places.get(&found.session_id).cloned().unwrap_or_default();
         hits.push(hit(found, project));
     }
-    Ok(Ok((hits, answer.more)))
+    Ok(Ok((hits, answer.more, answer.cut)))
 }
 
 /// The sessions of the wanted project and chain; `None` for all.

@@ -19,6 +19,7 @@ use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
 
+use crate::index::over_http;
 use crate::lines::{FromStart, any_line};
 use crate::live_state::{ExcludeEffect, LiveState};
 
@@ -68,7 +69,8 @@ fn leave_out_of_hooks(
     let Some(data_dir) = store.path().parent().filter(|_| !exclude.is_empty()) else { return Ok(()) };
     let places = HookPaths::new(data_dir);
     let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
-    let gone = watchbill_hooks::forget::remove_excluded(&places, exclude, &ids)
+    let gone = over_http::remove(data_dir, &ids, &|line| is_named_in(exclude, line))
+        .and_then(|()| watchbill_hooks::forget::remove_excluded(&places, exclude, &ids))
         .map_err(|source| StoreError::Io { path: places.root().to_path_buf(), source })?;
     if gone > 0 {
         tracing::info!(gone, "hook events were removed, because `exclude` names them now");

@@ -13,6 +13,7 @@ use watchbill_store::{Store, StoreError};
 
 use super::request::{Removal, RemovalResult};
 use crate::errors::store_api_error;
+use crate::index::over_http;
 use crate::live_state::LiveState;
 use crate::query::named::{IdScope, MAX_CANDIDATES, resolve_one};
 
@@ -89,7 +90,10 @@ fn forget_all_of(
     let mut selection = store.select_forgotten(what).map_err(|error| store_api_error(&error))?;
     let ids: Vec<SessionId> = selection.forecast.sessions.iter().map(|id| SessionId::new(id)).collect();
     let places = HookPaths::new(data_dir);
-    let out_of_hooks = || watchbill_hooks::forget::forget(&places, &ids);
+    let out_of_hooks = || {
+        over_http::remove(data_dir, &ids, &|_| false)?;
+        watchbill_hooks::forget::forget(&places, &ids)
+    };
     out_of_hooks().map_err(|error| {
         let folder = places.root().display();
         let message =

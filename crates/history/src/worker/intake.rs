@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use watchbill_agents::excluded::is_named_in;
 use watchbill_agents::hooks::{parse_payload, read_texts};
 use watchbill_agents::layout::{ClientPath, below, classify};
 use watchbill_core::history::{HistorySettings, HookEventParts};
@@ -16,6 +17,7 @@ use super::task::HistoryParts;
 use crate::history_progress::Read;
 use crate::index::files::HistoryIndex;
 use crate::index::indexed::{FileReadCounts, IndexError};
+use crate::index::over_http;
 
 /// Bytes between two checks, within a slice, for an urgent caller that waits for the store.
 const PIECE: u64 = 64 << 10;
@@ -99,12 +101,12 @@ impl Intake {
         Ok(slice)
     }
 
-    /// Stores hook events. Returns whether the messages had any.
+    /// Stores hook events. Returns whether the messages had any, and the transcripts that have grown by them.
     pub(super) fn store_hook_events(
         &mut self,
         parts: &HistoryParts,
         events: &[HookMessage],
-    ) -> Result<bool, SliceError> {
+    ) -> Result<(bool, Vec<PathBuf>), SliceError> {
         let Self { index, .. } = self;
         let mut shared_store = parts.shared_store.in_turn("history: hear");
         let store = require_writer(&mut shared_store)?;
@@ -114,26 +116,36 @@ impl Intake {
             .iter()
             .filter_map(|message| Some((message, message.parsed(parse_payload).ok()?)))
             .collect();
-        for (_, payload) in &payloads {
+        for (message, payload) in &payloads {
+            let of_program =
+                message.over_http.then(|| over_http::transcript(&parts.data_dir, &payload.session));
             // The transcript may have the prompt of this event, or its fold must learn it.
-            if let Some(path) = payload.transcript_path.as_deref().map(Path::new)
-                && let Some(place) = place(&parts.roots, path)
+            if let Some(path) = payload.transcript_path.as_deref().map(PathBuf::from).or(of_program.flatten())
+                && let Some(place) = place(&parts.roots, &path)
             {
-                index.restore_file(store, path, &place)?;
+                index.restore_file(store, &path, &place)?;
             }
         }
+        let mut grown = Vec::new();
         let mut step = store.step()?;
         for (message, payload) in &payloads {
             let text = String::from_utf8_lossy(&message.payload);
             let Ok(texts) = read_texts(&text) else { continue };
-            index.add_hook_event(
+            let kept = index.add_hook_event(
                 &*parts.fs,
                 &mut step,
                 HookEventParts { origin: &message.origin, payload, texts: &texts },
             )?;
+            if let Some(session) = kept
+                && message.over_http
+                && !is_named_in(&parts.settings.exclude, &text)
+            {
+                let at = message.origin.at;
+                grown.extend(over_http::take(&mut step, session, &payload.session, &text, at)?);
+            }
         }
         step.commit()?;
-        Ok(!payloads.is_empty())
+        Ok((!payloads.is_empty(), grown))
     }
 }
 

@@ -37,13 +37,16 @@ impl Queues {
         self.behind = paths.into_iter().collect();
     }
 
+    /// Adds a file that has just grown.
+    pub(super) fn add(&mut self, path: PathBuf) {
+        if self.waiting.insert(path.clone()) {
+            self.grown.push_back(path);
+        }
+    }
+
     /// The next files; grown ones come first.
     pub(super) fn next(&mut self) -> Slice {
-        for path in self.receiver.take() {
-            if self.waiting.insert(path.clone()) {
-                self.grown.push_back(path);
-            }
-        }
+        self.receiver.take().into_iter().for_each(|path| self.add(path));
         let urgent = !self.grown.is_empty();
         let queue = self.queue(urgent);
         let paths = queue.drain(..queue.len().min(SLICE_FILES)).collect();

@@ -312,7 +312,9 @@ impl Worker {
 
     fn store_hook_events(&mut self, now: Timestamp) -> Result<(), SliceError> {
         let events = self.hook_events.step(|| (self.parts.journal)(now));
-        self.wrote = self.intake.store_hook_events(&self.parts, events)?;
+        let (wrote, grown) = self.intake.store_hook_events(&self.parts, events)?;
+        self.wrote = wrote;
+        grown.into_iter().for_each(|path| self.queues.add(path));
         self.hook_events.stored();
         self.unlearned |= self.wrote;
         self.schedule_recovery(now);

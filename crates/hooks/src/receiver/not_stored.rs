@@ -1,20 +1,31 @@
-//! Events that are delivered but not stored: those of excluded work, and those of forgotten sessions.
+//! Events that are delivered but not stored: those of excluded work, those of forgotten sessions, and the texts of calls in turns
+//! whose prompts are private as a whole.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use watchbill_agents::excluded::is_named_in;
 
+use serde_json::{Value, json};
 use watchbill_agents::hooks::parse_payload;
-use watchbill_core::history::Exclude;
-use watchbill_core::hook::HookMessage;
+use watchbill_core::history::{Exclude, keep_public};
+use watchbill_core::hook::{HookEvent, HookMessage};
 use watchbill_core::ids::SessionId;
 
 use super::forgotten::Forgotten;
+use crate::envelope::{Decoded, Envelope, decode};
 
 /// How many sessions are remembered; one process gets events of fewer.
 const SESSIONS: usize = 4096;
+
+/// The name of the event of a prompt, and within how many bytes of a payload it begins.
+const PROMPT: &[u8] = b"UserPromptSubmit";
+const NAMED_WITHIN: usize = 1024;
+/// Fields with texts of a call, or of the agent.
+const TEXTS: [&str; 3] = ["tool_response", "permission_suggestions", "last_assistant_message"];
 
 /// The excluded paths, the forgotten sessions, and the sessions that have worked in an excluded path.
 pub(super) struct StorageFilter {
@@ -23,12 +34,17 @@ pub(super) struct StorageFilter {
     sessions: HashSet<SessionId>,
     /// Sessions that the user has forgotten.
     forgotten: Forgotten,
+    /// Sessions whose newest prompt is private as a whole.
+    private: HashSet<SessionId>,
+    /// Gives equal inputs of tools equal names, which say nothing of them.
+    names: RandomState,
 }
 
 impl StorageFilter {
     /// Uses the current value of `exclude`, and the file of forgotten sessions.
     pub fn by(exclude: Arc<RwLock<Exclude>>, forgotten: Option<PathBuf>) -> Self {
-        Self { exclude, sessions: HashSet::new(), forgotten: Forgotten::by(forgotten) }
+        let (sessions, private, names) = (HashSet::new(), HashSet::new(), RandomState::new());
+        Self { exclude, sessions, forgotten: Forgotten::by(forgotten), private, names }
     }
 
     /// Reads the list of forgotten sessions if it has changed.
@@ -60,6 +76,49 @@ impl StorageFilter {
             return true;
         }
         self.sessions.contains(&event.session) || is_named()
+    }
+
+    /// Notes whether the newest prompt of a session is private as a whole, if the event is a prompt.
+    fn note_prompt(&mut self, message: &HookMessage) {
+        let Ok(event) = message.parsed(parse_payload) else { return };
+        if !matches!(event.event, HookEvent::UserPromptSubmit { .. }) {
+            return;
+        }
+        let prompt = serde_json::from_slice::<Value>(&message.payload).unwrap_or_default();
+        if prompt["prompt"].as_str().is_some_and(|text| keep_public(text).is_none()) {
+            self.private.insert(event.session.clone());
+        } else {
+            self.private.remove(&event.session);
+        }
+    }
+
+    /// The same for an event in the journal, where few are prompts.
+    pub fn note_stored(&mut self, envelope: &Envelope, payload: &[u8]) {
+        if payload.windows(PROMPT.len()).take(NAMED_WITHIN).any(|part| part == PROMPT) {
+            self.note_prompt(&envelope.message(payload));
+        }
+    }
+
+    /// The bytes of an event for the journal: without the texts, in a turn whose prompt is private as a whole. Events of one call
+    /// still have equal inputs.
+    pub fn public<'f>(&mut self, message: &HookMessage, frame: &'f [u8]) -> Cow<'f, [u8]> {
+        self.note_prompt(message);
+        let is_private =
+            message.parsed(parse_payload).is_ok_and(|event| self.private.contains(&event.session));
+        if !is_private {
+            return Cow::Borrowed(frame);
+        }
+        let (Decoded::Whole { envelope, .. }, Ok(Value::Object(mut payload))) =
+            (decode(frame), serde_json::from_slice(&message.payload))
+        else {
+            return Cow::Borrowed(frame);
+        };
+        payload.retain(|field, _| !TEXTS.contains(&field.as_str()));
+        if let Some(input) = payload.get_mut("tool_input") {
+            *input = json!({ "private": format!("{:016x}", self.names.hash_one(input.to_string())) });
+            payload.remove("error");
+        }
+        Cow::Owned(envelope.encode(Value::Object(payload).to_string().as_bytes()))
     }
 }
 

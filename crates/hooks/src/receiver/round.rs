@@ -25,7 +25,6 @@ use watchbill_platform::files::{private_dir, read_ordinary};
 
 /// The most spooled events in memory at a time.
 const CHUNK: usize = 256;
-
 /// How often one round reads the spool again while new events come. The next round takes the rest.
 const MAX_READS: usize = 8;
 
@@ -182,7 +181,7 @@ impl ReceiverState {
 
     /// The journal's new events. Events older than `since` count as delivered.
     fn read_journal(&mut self, since: Timestamp) -> Vec<Arrived> {
-        let Self { reader, known, places, .. } = self;
+        let Self { reader, known, places, left_out, .. } = self;
         let mut news = Vec::new();
         let read = reader.read(places, &mut |envelope, payload| {
             let event_state = known.event_state_mut(envelope.id);
@@ -190,6 +189,7 @@ impl ReceiverState {
             if envelope.at < since {
                 event_state.delivered = true;
             }
+            left_out.note_stored(&envelope, payload);
             if !event_state.delivered {
                 news.push(Arrived::new(&envelope, payload.into(), Vec::new()));
             }
@@ -357,7 +357,8 @@ impl ReceiverState {
         let new = batch.iter().filter(|arrived| {
             !self.known.event_state(arrived.id).kept && !arrived.frame.is_empty() && ids.insert(arrived.id)
         });
-        let frames: Vec<u8> = new.flat_map(|arrived| arrived.frame.iter().copied()).collect();
+        let public = |arrived: &Arrived| self.left_out.public(&arrived.message, &arrived.frame).into_owned();
+        let frames: Vec<u8> = new.flat_map(public).collect();
         if frames.is_empty() {
             return;
         }

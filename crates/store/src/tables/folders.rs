@@ -66,6 +66,15 @@ impl WriteTransaction<'_> {
         }
         Ok(())
     }
+
+    /// Notes the name of the project that a program reports for a session.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_project(&mut self, session: SessionKey, project: &str) -> Result<(), StoreError> {
+        self.run("UPDATE sessions SET project = ?2 WHERE id = ?1 AND project IS NULL", (session, project))
+            .map(drop)
+    }
 }
 
 impl Store {

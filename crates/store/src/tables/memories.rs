@@ -98,6 +98,9 @@ ALTER TABLE memory_sessions ADD COLUMN open_ends TEXT;
 INSERT OR IGNORE INTO memory_due (session) SELECT DISTINCT session FROM batches WHERE status <> 'active';
 ";
 
+/// The characters of all turns together that the rules must see, a line each.
+const MAX_DUE_CHARACTERS: i64 = 2_000;
+
 /// Where a session works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPlace {
@@ -110,16 +113,18 @@ pub struct ProjectPlace {
 }
 
 impl WriteTransaction<'_> {
-    /// Notes that the rules must see a turn of a session, or the whole session. Two turns are the whole session.
-    pub(crate) fn note_memory_due(
-        &mut self,
-        session: SessionKey,
-        batch: Option<&str>,
-    ) -> Result<(), StoreError> {
+    /// Notes that the rules must see a turn of a session, or the whole session. Some dozens of turns are the whole session.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_memory_due(&mut self, session: SessionKey, batch: Option<&str>) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO memory_due (session, batch) VALUES (?1, ?2)
-             ON CONFLICT (session) DO UPDATE SET batch = CASE WHEN batch = excluded.batch THEN batch END",
-            (session, batch),
+             ON CONFLICT (session) DO UPDATE SET batch = CASE
+                WHEN instr(char(10) || batch || char(10), char(10) || excluded.batch || char(10)) THEN batch
+                WHEN length(batch) < ?3 THEN batch || char(10) || excluded.batch
+             END",
+            (session, batch, MAX_DUE_CHARACTERS),
         )
         .map(drop)
     }

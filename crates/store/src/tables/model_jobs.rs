@@ -89,7 +89,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ModelJobRow> {
         session: row.get(0)?,
         batch: shared(row, 1)?.unwrap_or_default(),
         ended_at: row.get::<_, At>(2)?.0,
-        // A state of a later version is none that this one may change.
+        // A state that this version does not know is read as skipped, so the job stays as it is.
         state: row.get::<_, String>(3)?.parse().unwrap_or(JobState::Skipped),
         is_wanted: row.get(4)?,
         tries: uncount(row.get(5)?),

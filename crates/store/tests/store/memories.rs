@@ -147,7 +147,7 @@ fn an_ended_turn_makes_its_session_due_and_a_running_one_does_not() {
     let mut step = store.step().unwrap();
     step.merge_batch(key, Some(file), &turn(BatchStatus::Completed)).unwrap();
     step.commit().unwrap();
-    assert_eq!(store.memory_due(9).unwrap(), [(key, Some("b".into()))]);
+    assert_eq!(store.memory_due(9).unwrap(), [(key, vec!["b".into()])]);
     shows(&mut store, "one", &[]);
     assert_eq!(store.memory_due(9).unwrap(), []);
     // A call that had no turn is found to be of this one.
@@ -155,7 +155,7 @@ fn an_ended_turn_makes_its_session_due_and_a_running_one_does_not() {
     step.merge_activity(key, None, &Activity::new("c".into())).unwrap();
     step.adopt_activity(key, "c", "b").unwrap();
     step.commit().unwrap();
-    assert_eq!(store.memory_due(9).unwrap(), [(key, Some("b".into()))]);
+    assert_eq!(store.memory_due(9).unwrap(), [(key, vec!["b".into()])]);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn excluding_a_path_removes_what_was_learned_in_the_session_that_names_it() {
         let rules = Exclude::new(["/srv/secret".to_owned()]);
         let selection = store.select_excluded(&rules, Default::default(), Vec::new()).unwrap();
         store.remove(&selection, NOW, &mut |_| ()).unwrap();
-        assert_eq!((texts(&store), store.memory_due(9).unwrap()), (Vec::new(), vec![(key, None)]));
+        assert_eq!((texts(&store), store.memory_due(9).unwrap()), (Vec::new(), vec![(key, Vec::new())]));
         assert!(!in_bytes(&rig, "hiddensecret"));
     }
 }

@@ -3,4 +3,4 @@
 /**
  * Whether the search covered all transcripts.
  */
-export type IndexState = "current" | "behind" | "absent";
+export type IndexState = "current" | "behind" | "absent" | "cut";

@@ -32,7 +32,7 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// The state after so many failed tries. A try without a model says nothing about the job, and is none.
+    /// The state after so many failed tries. A try that no model answered is not counted.
     pub const fn after_failure(tries: u64) -> Self {
         if tries >= MOST_TRIES { Self::Failed } else { Self::Queued }
     }

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use watchbill_agents::caller::{Caller, check};
+use watchbill_agents::caller::{Caller, RunningAgent, check};
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::Decision;
+use watchbill_core::requests::open::Asked;
 use watchbill_core::requests::request::{NamedFile, Request, RequestId};
 use watchbill_core::requests::visible::visible_line;
 use watchbill_drive::client::send;
@@ -61,8 +62,8 @@ impl Handle {
         let _ = self.inbox.send(Message::HookGone(request));
     }
 
-    /// Answers a request. `pressed` says when the user did. On return, the answer is stored and on its way to the hook process. If
-    /// another program holds the store, that program is asked.
+    /// Answers a request, which was `asked` at the check of who answers. `pressed` says when the user did. On return, the answer is
+    /// stored and on its way to the hook process. If another program holds the store, that program is asked.
     ///
     /// # Errors
     /// When the request is no longer open, when the answer does not fit or cannot be stored, or when the engine does not take it
@@ -72,6 +73,7 @@ impl Handle {
         call: &AnswerCall,
         surface: &'static str,
         pressed: Pressed,
+        asked: Option<Asked>,
     ) -> Result<AnswerGiven, ApiError> {
         let answer = UserAnswer {
             session: SessionId::new(&call.session),
@@ -80,8 +82,12 @@ impl Handle {
             decision: call.decision.clone().into(),
             surface,
         };
-        if matches!(answer.decision, Decision::Allow | Decision::AllowAlways) {
-            self.check_files(&answer.session, &answer.request, pressed)?;
+        // Of another request, the loop says why it cannot be answered.
+        let asked = asked.map(|asked| asked.request).filter(|request| request.id == answer.request);
+        if let Some(request) = asked
+            && matches!(answer.decision, Decision::Allow | Decision::AllowAlways)
+        {
+            self.check_files(&request)?;
         }
         let given = self.wait_at_most(pressed.wait(), |reply| Message::Answer(answer, pressed, reply))?;
         match given.ok_or_else(pressed::too_late)?? {
@@ -134,18 +140,9 @@ impl Handle {
     }
 
     /// Looks again at the files that an open request names. If one changed, the request must be shown again.
-    fn check_files(&self, session: &SessionId, id: &RequestId, pressed: Pressed) -> Result<(), ApiError> {
-        let asked = session.clone();
-        let asked = self.wait_at_most(pressed.wait(), |reply| {
-            Message::Ask(Box::new(move |engine: &Engine, _: &dyn HintSource| reply(engine.asked(&asked))))
-        })?;
-        let asked = asked.ok_or_else(pressed::too_late)?;
-        let Some(request) = asked.map(|asked| asked.request).filter(|request| request.id == *id) else {
-            // The loop says why it cannot be answered.
-            return Ok(());
-        };
+    fn check_files(&self, request: &Arc<Request>) -> Result<(), ApiError> {
         let Some(before) = &request.files else { return Ok(()) };
-        let (looked_at, fs) = (Arc::clone(&request), Arc::clone(&self.fs));
+        let (looked_at, fs) = (Arc::clone(request), Arc::clone(&self.fs));
         let looked = self.file_looks.result(move || named_files::changed(&looked_at, &*fs));
         let files = match looked {
             Some(Some(files)) => files,
@@ -159,7 +156,7 @@ impl Handle {
             visible_line(&paths.join(", "), 400)
         );
         // If the loop has ended, the request has ended with it.
-        let _ = self.inbox.send(Message::FilesSeen(session.clone(), id.clone(), files));
+        let _ = self.inbox.send(Message::FilesSeen(request.session.clone(), request.id.clone(), files));
         Err(ApiError::new(ErrorCode::Conflict, message))
     }
 
@@ -168,8 +165,16 @@ impl Handle {
     /// # Errors
     /// When the engine has stopped.
     pub fn request(&self, session: &str) -> Result<Option<watchbill_protocol::request::Request>, ApiError> {
+        Ok(self.asked(session)?.as_ref().map(Into::into))
+    }
+
+    /// The same as the core has it.
+    ///
+    /// # Errors
+    /// When the engine has stopped.
+    pub fn asked(&self, session: &str) -> Result<Option<Asked>, ApiError> {
         let session = SessionId::new(session);
-        self.ask_loop(move |engine, _| engine.asked(&session).as_ref().map(Into::into))
+        self.ask_loop(move |engine, _| engine.asked(&session))
     }
 
     /// Checks that a session may be resumed now. Ask right before the start.
@@ -183,7 +188,7 @@ impl Handle {
     }
 
     /// Checks that a program at the socket may do something for the user: `answer` or `prompt`. A refusal is listed with the
-    /// answers.
+    /// answers. Gives what the session asks.
     /// `is_window`: it is the window of this installation.
     ///
     /// # Errors
@@ -194,35 +199,50 @@ impl Handle {
         is_window: bool,
         session: &str,
         what: &'static str,
-    ) -> Result<(), ApiError> {
+        pressed: Option<Pressed>,
+    ) -> Result<Option<Asked>, ApiError> {
+        let (agents, asked) = self.agents_and_asked(session, pressed)?;
         // A window needs no terminal either.
         let scripts = is_window || self.settings().scripts_answer;
-        let agents = agents(&self.ask_loop(|engine, _| engine.running_processes())?);
-        let refused = check(caller, &agents, scripts).err().map(|refused| refused.to_string());
-        refused.map_or(Ok(()), |why| Err(self.refused(session, what, "command", why)))
+        let checked = check(caller, &agents, scripts).map_err(|refused| refused.to_string());
+        checked.map(|_| asked).map_err(|why| self.refused(session, what, "command", why))
     }
 
-    /// Checks that the window, which is this program, may answer. A refusal is listed with the answers.
+    /// Checks that the window, which is this program, may answer. A refusal is listed with the answers. Gives what the session
+    /// asks.
     pub(crate) fn check_self(
         &self,
         session: &str,
         refusal: Option<String>,
         pressed: Pressed,
-    ) -> Result<(), ApiError> {
-        let refused = match refusal {
-            Some(why) => Some(why),
-            None if !cfg!(target_os = "linux") => None,
-            None => {
-                let running = self.wait_at_most(pressed.wait(), |reply| {
-                    Message::Ask(Box::new(move |engine: &Engine, _: &dyn HintSource| {
-                        reply(engine.running_processes())
-                    }))
-                })?;
-                let agents = agents(&running.ok_or_else(pressed::too_late)?);
-                check(&look_at_self(), &agents, true).err().map(|refused| refused.to_string())
+    ) -> Result<Option<Asked>, ApiError> {
+        let refused = |why| self.refused(session, "answer", "window", why);
+        if let Some(why) = refusal {
+            return Err(refused(why));
+        }
+        let (agents, asked) = self.agents_and_asked(session, Some(pressed))?;
+        if cfg!(target_os = "linux") {
+            check(&look_at_self(), &agents, true).map_err(|why| refused(why.to_string()))?;
+        }
+        Ok(asked)
+    }
+
+    /// What the loop knows for an answer, in one question: the agents that run, and what the session asks.
+    fn agents_and_asked(
+        &self,
+        session: &str,
+        pressed: Option<Pressed>,
+    ) -> Result<(Vec<RunningAgent>, Option<Asked>), ApiError> {
+        let session = SessionId::new(session);
+        let question =
+            move |engine: &Engine, _: &dyn HintSource| (engine.running_processes(), engine.asked(&session));
+        let told = match pressed {
+            None => self.ask_loop(question)?,
+            Some(pressed) => {
+                self.ask_loop_at_most(pressed.wait(), question)?.ok_or_else(pressed::too_late)?
             }
         };
-        refused.map_or(Ok(()), |why| Err(self.refused(session, "answer", "window", why)))
+        Ok((agents(&told.0), told.1))
     }
 
     fn refused(&self, session: &str, what: &'static str, surface: &'static str, why: String) -> ApiError {

@@ -15,7 +15,16 @@ impl Handle {
         &self,
         question: impl FnOnce(&Engine, &dyn HintSource) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        self.wait_for(|reply| {
+        self.ask_loop_at_most(TIMEOUT, question)?.ok_or_else(stopped)
+    }
+
+    /// The same with a limit of its own. `None`: no answer came in time.
+    pub(super) fn ask_loop_at_most<T: Send + 'static>(
+        &self,
+        at_most: Duration,
+        question: impl FnOnce(&Engine, &dyn HintSource) -> T + Send + 'static,
+    ) -> Result<Option<T>, ApiError> {
+        self.wait_at_most(at_most, |reply| {
             Message::Ask(Box::new(move |engine: &Engine, source: &dyn HintSource| {
                 reply(question(engine, source))
             }))

@@ -163,7 +163,8 @@ impl Desk {
         let request = self.request().unwrap();
         let session = self.author.session.clone();
         let call = AnswerCall { session, request_id: request.id, seen: request.digest, decision };
-        let given = self.handle().answer(&call, "window", Pressed::now());
+        let asked = self.handle().asked(&call.session).unwrap();
+        let given = self.handle().answer(&call, "window", Pressed::now(), asked);
         given.map(|given| given.decision).map_err(|error| error.message)
     }
 }
@@ -197,7 +198,7 @@ fn an_answer_that_waited_for_a_loop_that_hung_counts_no_more() {
         seen: request.digest,
         decision: RequestDecision::DenyAndStop,
     };
-    let late = desk.handle().answer(&call, "window", Pressed::now()).unwrap_err().message;
+    let late = desk.handle().answer(&call, "window", Pressed::now(), None).unwrap_err().message;
     assert!(late.contains("counts no more"), "{late}");
     desk.mount.dies(None);
     // It was in the loop's queue before this question.

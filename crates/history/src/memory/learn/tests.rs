@@ -65,9 +65,13 @@ impl House {
     }
 
     fn learn(&mut self) {
+        while self.learn_one() {}
+    }
+
+    fn learn_one(&mut self) -> bool {
         let now = Timestamp::from_millis(self.at);
         let (history, memory) = (HistorySettings::default(), MemorySettings::default());
-        learn_all(&mut self.store, &MemFs::new(), &history, &memory, now).unwrap();
+        learn_one(&mut self.store, &MemFs::new(), &history, &memory, now).unwrap()
     }
 
     /// The rules look at the whole session.
@@ -285,6 +289,22 @@ fn after_the_first_turn_the_rules_read_one_turn() {
 }
 
 #[test]
+fn of_several_turns_each_is_read_alone() {
+    let mut house = long(30);
+    for _ in 0..3 {
+        let calls = vec![Call::Bash("cargo test -p log", None), Call::Edit("src/log.rs")];
+        house.change(&Change::Turn("mend the log", BatchStatus::Completed, calls));
+    }
+    for left in [&["t031", "t032"][..], &["t032"]] {
+        assert!(house.learn_one());
+        let due = house.store.memory_due(9).unwrap();
+        assert_eq!(due, [(house.session, left.iter().map(|turn| BatchId::from(*turn)).collect())]);
+    }
+    house.learn();
+    assert_eq!(house.store.memory_due(9).unwrap(), []);
+}
+
+#[test]
 fn what_the_rules_keep_is_gone_with_a_forgotten_memory() {
     let mut house = long(4);
     let rules = house.store.memory_rules(house.session).unwrap().unwrap();
@@ -328,9 +348,14 @@ fn a_session_that_a_program_joins_becomes_a_proposal_as_a_whole() {
     assert!(house.shown().0.iter().all(|one| one.suspect));
     let calls = vec![Call::Bash("npm run build", None)];
     house.turns = 200;
-    house.change(&Change::Turn("mend the log", BatchStatus::Completed, calls));
-    house.learn();
-    assert!(house.shown().0.iter().all(|one| one.suspect), "and stays one");
+    for turn in ["t200", "t201"] {
+        house.change(&Change::Turn("mend the log", BatchStatus::Completed, calls.clone()));
+        let learned = learn_turn(&house.store, house.session, &place(), &turn.into()).unwrap();
+        let rows = learned.unwrap_or_else(|| panic!("{turn}: the rules read the whole session")).rows;
+        assert_eq!((rows.batches.len(), rows.calls.len()), (1, 1), "{turn}");
+        house.learn();
+        assert!(house.shown().0.iter().all(|one| one.suspect), "and stays one");
+    }
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub fn start(program: &Path, job: &ModelJob) -> io::Result<Asking> {
     let mut command = Command::new(program);
     match &job.to {
         ModelAddress::Agent { folder, .. } => private_dir(Path::new(folder))?,
-        // An endpoint needs nothing of the environment, so nothing of it can reach one.
+        // The client of an endpoint gets no variable, so none can leak to the endpoint.
         ModelAddress::Endpoint { .. } => {
             command.env_clear();
             if let Some(root) = std::env::var_os("SystemRoot") {

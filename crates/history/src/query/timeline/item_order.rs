@@ -128,8 +128,8 @@ fn merged<'a>(parts: &'a [Part], own: &[Vec<TimelineSlot<'a>>]) -> Vec<TimelineS
     }
 }
 
-/// The time by which each slot is sorted: that of the newest entry of its part so far. A part without times, or with times
-/// before those of the part before it, stands behind all of that one.
+/// The time by which each slot is sorted: that of the newest entry of its part so far. A part without times, or with earlier times
+/// than the part before it, comes after that whole part.
 fn clocks(own: &[Vec<TimelineSlot<'_>>]) -> Vec<Vec<Option<Timestamp>>> {
     let mut before: Option<(Option<Timestamp>, Option<Timestamp>)> = None;
     let mut all = Vec::with_capacity(own.len());

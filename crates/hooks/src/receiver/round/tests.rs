@@ -62,3 +62,72 @@ fn nothing_is_stored_while_the_forgotten_list_is_unreadable_and_an_empty_journal
     assert!(std::fs::read(places.journal()).expect("it can be read").ends_with(b"\"Stop\"}\n"));
     assert_eq!(state.patience(), Some(TIDYING));
 }
+
+#[test]
+fn the_journal_has_no_texts_of_a_turn_whose_prompt_is_private_as_a_whole() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let places = HookPaths::without_spares(dir.path());
+    let heard = Arc::new(Mutex::new(String::new()));
+    let begin = || {
+        let heard = Arc::clone(&heard);
+        let listener = ReceiverSetup {
+            options: Options { recent: Duration::ZERO },
+            exclude: Exclude::default(),
+            forgotten: None,
+            on_event: Box::new(move |event| {
+                heard.lock().expect("no thread panicked").push_str(&String::from_utf8_lossy(&event.payload));
+            }),
+            on_trouble: Box::new(|| {}),
+        };
+        let mut state = ReceiverState::new(places.clone(), listener, Arc::default(), Arc::default());
+        state.begin();
+        state
+    };
+    let mut order = 0;
+    let mut send = |state: &mut ReceiverState, event: &str, rest: &str| {
+        order += 1;
+        let payload = format!(r#"{{"session_id":"s","cwd":"/x","hook_event_name":"{event}"{rest}}}"#);
+        let envelope = Envelope::new(u128::from(order), clock::wall(), order);
+        spool::write(&places.spool(), &envelope, &envelope.encode(payload.as_bytes())).expect("written");
+        state.round(Vec::new());
+    };
+    let journal =
+        || String::from_utf8(std::fs::read(places.journal()).expect("it can be read")).expect("text");
+    let call = |word: &str| {
+        format!(r#","tool_name":"Bash","tool_use_id":"t{word}","tool_input":{{"command":"{word}"}}"#)
+    };
+    let mut state = begin();
+    send(&mut state, "UserPromptSubmit", r#","prompt":"<private></private>""#);
+    send(&mut state, "PreToolUse", &call("SECRET"));
+    send(
+        &mut state,
+        "PermissionRequest",
+        r#","tool_name":"Bash","tool_input":{"command":"SECRET"},"permission_suggestions":["SECRET"]"#,
+    );
+    send(&mut state, "PreToolUse", &call("OTHERSECRET"));
+    send(&mut state, "PostToolUse", &(call("SECRET") + r#","tool_response":{"stdout":"SECRET"}"#));
+    send(&mut state, "PostToolUseFailure", &(call("SECRET") + r#","error":"SECRET""#));
+    send(
+        &mut state,
+        "Notification",
+        r#","notification_type":"permission_prompt","message":"Claude needs your permission""#,
+    );
+    drop(state);
+    // It goes on after a restart.
+    let mut state = begin();
+    send(&mut state, "Stop", r#","last_assistant_message":"SECRET""#);
+    let kept = journal();
+    assert!(!kept.replace("tSECRET", "").replace("tOTHERSECRET", "").contains("SECRET"), "{kept}");
+    assert_eq!(
+        heard.lock().expect("no thread panicked").matches("\"SECRET\"").count(),
+        8,
+        "who listens hears it"
+    );
+    let inputs: Vec<&str> = kept.split("\"private\":\"").skip(1).map(|rest| &rest[..16]).collect();
+    assert_eq!(inputs.len(), 5);
+    assert!(inputs[0] == inputs[1] && inputs[0] == inputs[3] && inputs[0] != inputs[2], "{inputs:?}");
+    assert!(kept.contains("Claude needs your permission") && kept.contains("PermissionRequest"));
+    send(&mut state, "UserPromptSubmit", r#","prompt":"a public one""#);
+    send(&mut state, "PreToolUse", &call("PUBLIC"));
+    assert!(journal().contains("\"PUBLIC\""), "the next turn is not private");
+}

@@ -68,14 +68,17 @@ fn read_mark(row: &Row<'_>) -> rusqlite::Result<Option<Mark>> {
 pub type Found = (Vec<Evidence>, Vec<Edit>);
 
 impl Store {
-    /// Sessions that the rules have not seen, the newest first, each with its only changed turn.
+    /// Sessions that the rules have not seen, the newest first, each with its changed turns; without turns, as a whole.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn memory_due(&self, most: usize) -> Result<Vec<(SessionKey, Option<BatchId>)>, StoreError> {
+    pub fn memory_due(&self, most: usize) -> Result<Vec<(SessionKey, Vec<BatchId>)>, StoreError> {
+        let turns = |turns: String| turns.split('\n').map(BatchId::from).collect();
         self.with_sql(|sql| {
             sql.prepare_cached("SELECT session, batch FROM memory_due ORDER BY session DESC LIMIT ?1")?
-                .query_map([count(most as u64)], |row| Ok((row.get(0)?, shared(row, 1)?)))?
+                .query_map([count(most as u64)], |row| {
+                    Ok((row.get(0)?, row.get::<_, Option<String>>(1)?.map(turns).unwrap_or_default()))
+                })?
                 .collect()
         })
     }

@@ -1,0 +1,183 @@
+//! What programs send over HTTP is found, shown, exported and told to agents, under the rules of all that is stored.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::forget::{holds, in_bytes, until};
+use crate::history::found;
+use crate::mcp::Agent;
+use crate::service::Service;
+use crate::tree::append;
+
+const ACCEPTS: &str = "[service]\naccept = true\n";
+/// The id of the claude-recall document's examples.
+const SESSION: &str = "claude-session-123";
+
+impl Service {
+    fn sends(&self, path: &str, body: Value) {
+        let mut body = body;
+        body["claudeSessionId"].is_null().then(|| body["claudeSessionId"] = SESSION.into());
+        assert_eq!(self.post(path, &body), 202, "{path} {body}");
+    }
+
+    fn prompt(&self, number: u64, text: &str) {
+        self.sends(
+            "/api/sessions/init",
+            json!({"userPrompt": text, "promptNumber": number, "project": "default"}),
+        );
+    }
+
+    /// A call as the document's hook sends it, with a word of its own in its input and its output.
+    fn call(&self, word: &str) {
+        let body = json!({"tool_name": "Read", "tool_input": {"file_path": format!("/src/{word}in.ts")},
+            "tool_response": format!("file contents {word}out")});
+        self.sends("/api/sessions/observations", body);
+    }
+
+    fn ends(&self, text: &str) {
+        self.sends("/api/sessions/summarize", json!({"last_assistant_message": text}));
+    }
+
+    fn finds(&self, word: &str) {
+        until(word, || holds(&self.home, word));
+    }
+}
+
+#[test]
+fn what_a_program_sends_is_found_shown_exported_and_told() {
+    let service = Service::with(ACCEPTS);
+    service.prompt(1, "Add the loginword feature");
+    service.call("first");
+    let list = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": "objectword"}});
+    service.sends("/api/sessions/observations", list);
+    service.ends("The answerword works.");
+    service.prompt(2, "And a logoutword");
+    service.sends("/api/sessions/complete", json!({"reason": "exit"}));
+    for word in ["loginword", "firstin", "firstout", "objectword", "answerword", "logoutword"] {
+        service.finds(word);
+        assert_eq!(found(&service.home, &[word]), [SESSION], "{word}");
+    }
+    assert_eq!(found(&service.home, &["loginword", "--project", "default"]), [SESSION]);
+    assert_eq!(service.get(&format!("/sessions/{SESSION}")).json()["project"], "default");
+    let over_http = service.get("/api/search?q=firstout").json();
+    assert_eq!(
+        (&over_http["hits"][0]["sessionId"], &over_http["hits"][0]["tool"]),
+        (&json!(SESSION), &json!("Read"))
+    );
+    let mut agent = Agent::of(&service.home);
+    let shown = [
+        service.home.out(&["show", SESSION]),
+        service.home.out(&["show", "claude-ses"]),
+        service.home.out(&["export", SESSION]),
+        service.home.out(&["export", SESSION, "--format", "json"]),
+        service.get(&format!("/api/sessions/{SESSION}/timeline")).body,
+        agent.tool("read_session_timeline", json!({"session": SESSION})).0,
+    ];
+    for text in &shown {
+        for word in ["loginword", "firstin", "answerword", "logoutword"] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+    }
+    assert!(agent.tool("search_history", json!({"query": "answerword"})).0.contains(SESSION));
+    let tools = service.home.json(&["stats", "--by", "tool", "--json"]).to_string();
+    assert!(tools.contains("Read") && tools.contains("Bash"), "{tools}");
+}
+
+#[test]
+fn what_is_sent_again_is_there_once_also_after_a_kill() {
+    let mut service = Service::with(ACCEPTS);
+    let send = |service: &Service| {
+        service.prompt(1, "Mend the pumpword");
+        service.call("again");
+        service.ends("It is mendedword.");
+    };
+    send(&service);
+    service.finds("mendedword");
+    service.restart();
+    send(&service);
+    send(&service);
+    service.prompt(2, "Thanks, lastword");
+    service.finds("lastword");
+    for word in ["pumpword", "againin", "againout", "lastword"] {
+        assert_eq!(found(&service.home, &[word]).len(), 1, "{word}");
+        let timeline = service.get(&format!("/api/sessions/{SESSION}/timeline")).body;
+        assert!(timeline.matches(word).count() <= 2, "{word}: {timeline}");
+    }
+}
+
+#[test]
+fn private_excluded_and_forgotten_texts_are_kept_nowhere() {
+    let service = Service::with("[service]\naccept = true\n[store]\nexclude = [\"/home/dev/secret\"]\n");
+    service.prompt(1, "An openword <private>hushword</private> here");
+    service.prompt(2, "<private>the keyword under the mat</private>");
+    service.call("hidden");
+    service.ends("The hiddenanswer is there.");
+    service.prompt(3, "The nextword");
+    let excluded =
+        json!({"claudeSessionId": "elsewhere-1", "userPrompt": "The farword", "cwd": "/home/dev/secret/x"});
+    service.sends("/api/sessions/init", excluded);
+    let named = json!({"tool_name": "Read", "tool_input": {"file_path": "/home/dev/secret/a"}, "tool_response": "namedword"});
+    service.sends("/api/sessions/observations", named);
+    let later = json!({"claudeSessionId": "later-session-1", "userPrompt": "The laterword", "cwd": "/home/dev/later"});
+    service.sends("/api/sessions/init", later);
+    for word in ["openword", "nextword", "laterword"] {
+        service.finds(word);
+    }
+    let all = ["hushword", "keyword", "hiddenin", "hiddenout", "hiddenanswer", "farword", "namedword"];
+    let texts = service.home.data().join("received");
+    for word in all {
+        assert!(!holds(&service.home, word), "{word} is found");
+        assert!(!held(&texts, word), "{word} is kept");
+    }
+    service.configure(
+        "[service]\naccept = true\n[store]\nexclude = [\"/home/dev/secret\", \"/home/dev/later\"]\n",
+    );
+    until("the excluded text to go", || !holds(&service.home, "laterword") && !held(&texts, "laterword"));
+    assert!(holds(&service.home, "openword"));
+    service.home.out(&["forget", SESSION, "--yes"]);
+    until("the forgotten text to go", || in_bytes(&service.home, "openword").is_empty());
+    service.prompt(4, "The lateword");
+    let other = json!({"claudeSessionId": "other-session-1", "userPrompt": "The otherword"});
+    service.sends("/api/sessions/init", other);
+    service.finds("otherword");
+    assert!(!holds(&service.home, "lateword") && !held(&texts, "lateword"));
+    assert_eq!(service.home.run_watchbill(&["show", SESSION]).code, 1);
+}
+
+fn held(folder: &Path, word: &str) -> bool {
+    let files = walk(folder);
+    files.iter().any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains(word)))
+}
+
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn the_agent_s_transcript_takes_the_place_of_what_a_program_reported() {
+    let service = Service::with(ACCEPTS);
+    service.prompt(1, "Mend the pumpword");
+    service.finds("pumpword");
+    let record = |n: u8, kind: &str, content: Value| {
+        let record = json!({"type": kind, "uuid": format!("agent-{n}"), "timestamp": format!("2026-11-20T15:00:0{n}.000Z"),
+            "cwd": "/home/dev/api", "sessionId": SESSION, "promptId": "p1", "message": {"role": kind, "content": content}});
+        append(
+            &service.home.claude(),
+            Path::new(&format!("projects/-home-dev-api/{SESSION}.jsonl")),
+            &format!("{record}\n"),
+        );
+    };
+    record(1, "user", json!("Mend the pumpword"));
+    record(2, "assistant", json!([{"type": "text", "text": "The agentword"}]));
+    service.finds("agentword");
+    service.prompt(2, "The nextword of a program");
+    service.call("program");
+    record(3, "user", json!("The realword"));
+    service.finds("realword");
+    until("one text of the prompt", || found(&service.home, &["pumpword"]).len() == 1);
+    assert!(walk(&service.home.data().join("received")).is_empty());
+    let shown = service.home.out(&["show", SESSION]);
+    assert_eq!(shown.matches("pumpword").count(), 1, "{shown}");
+}
