@@ -300,6 +300,24 @@ test("a double click starts one session, which opens with its first prompt", asy
   });
 });
 
+test("another agent goes on with a session, after the user has seen what it is told", async () => {
+  await opened("own-held", async (page) => {
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Go on with…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Go on with another agent" });
+    await dialog.getByText("The agent is told what was said, 1 kB").click();
+    await dialog.locator("pre:has-text('It retries five times.')").waitFor();
+    await dialog.getByText("The session is stopped first").waitFor();
+    assert.equal(await dialog.getByRole("radio", { name: "Codex" }).isChecked(), true);
+    await dialog.getByRole("textbox", { name: "First prompt" }).fill("Go on in Rust");
+    await dialog.getByRole("button", { name: "Start" }).dblclick();
+    await page.locator("[data-live=prompt]:has-text('Go on in Rust')").waitFor();
+    assert.equal(await page.locator("[data-live=prompt]:has-text('retries')").count(), 0);
+    assert.deepEqual(await page.evaluate(() => window.mockHost.own.started.map(({ agent, switched }) => [agent, switched.session])), [["codex", "own-held"]]);
+    await page.locator("[data-session=own-held]").waitFor({ state: "detached" });
+  });
+});
+
 test("a start that fails stays in the dialog with the reason, and the next try is the same session", async () => {
   await browser.withWindow({ mock: "own", width: 1000, height: 700 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();

@@ -16,7 +16,7 @@ use crate::memory::{
     MemoryPage, MemoryPreview, SummaryPage,
 };
 use crate::own::command::OwnCommand;
-use crate::own::spec::{OwnResumeCall, OwnSpec};
+use crate::own::spec::{OwnResumeCall, OwnSpec, OwnSwitch, OwnSwitchCall};
 use crate::own::view::{OwnChoices, OwnNews};
 use crate::prompt::{PromptCall, PromptSent};
 use crate::request::{AnswerCall, AnswerGiven, AnswerRecord};
@@ -157,11 +157,15 @@ requests! {
     } => MemoryPreview;
     /// The agents that can be started, and recent folders.
     [Window] OwnChoices => OwnChoices;
-    /// Starts an own session. Does nothing if one with its id was started.
+    /// Starts an own session. Does nothing if one with its id was started. After a change of the agent, ends the session before first if it
+    /// is an own one. `conflict`: another process has that session.
     [Window] OwnStart { #[doc = "What it starts from."] spec: Box<OwnSpec> } => ();
     /// Resumes or forks a session. The reply is the session where it goes on. `conflict`: another process has the session.
     /// `other_branch`: its folder has another branch, and the message names it.
     [Window] OwnResume { #[doc = "How it goes on."] call: OwnResumeCall } => String;
+    /// What another agent would be told that goes on with a session, and what starts it. `other_branch`: its folder has another branch,
+    /// and the message names it.
+    [Window] OwnSwitch { #[doc = "How it goes on."] call: OwnSwitchCall } => Box<OwnSwitch>;
     /// Passes a command to an own session. The reply comes when its host has the command in its log.
     [Window] OwnCommand { #[doc = "The own session."] session: String, #[doc = "The command."] command: OwnCommand } => ();
 

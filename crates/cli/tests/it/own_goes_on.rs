@@ -1,7 +1,14 @@
 //! Earlier sessions that go on as sessions of your own: in another agent, and in their own branch only.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use watchbill_engine::handle::start;
+use watchbill_engine::router::Router;
+use watchbill_engine::router::access::Face;
+use watchbill_settings::{CommandLineOptions, Configuration};
 
 use crate::forget::until;
 use crate::own::{CODEX, Place};
@@ -175,6 +182,54 @@ fn a_change_of_the_agent_goes_on_with_the_work_chain() {
 }
 
 #[test]
+fn the_window_changes_the_agent_of_a_session_that_runs() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.home.claude()).unwrap();
+    place.program("codex", CODEX);
+    // The engine of the window runs in this process, whose program is in another folder than the host.
+    let host = std::env::current_exe().unwrap().with_file_name("watchbill-host");
+    let _ = std::fs::remove_file(&host);
+    let built = Path::new(env!("CARGO_BIN_EXE_watchbill")).with_file_name("watchbill-host");
+    std::fs::hard_link(built, &host).unwrap();
+    let given = CommandLineOptions {
+        roots: vec![place.home.claude()],
+        data_dir: Some(place.home.data()),
+        config: Some(place.home.path().join("config.toml")),
+    };
+    let settings = Configuration::open(&given, &|_| None).unwrap().settings();
+    let engine = start((*settings).clone()).unwrap();
+    let router = Router::new(engine, None);
+    let ask = |request: Value| {
+        let request = serde_json::from_value(request).unwrap();
+        let reply = router.answer(&Face::Window { refusal: None }, request, Arc::new(|| true));
+        serde_json::to_value(reply.unwrap_or_else(|error| panic!("{error:?}"))).unwrap()
+    };
+    until("the engine to run", || place.home.data().join("run/engine.sock").exists());
+    let before = begin(&place, &["run", "--agent", "codex", "--json", "say this"]);
+    let id = "0b0b0b0b-0000-4000-8000-00000000000b";
+    let call = json!({ "id": id, "sessionId": before, "agent": "claude", "fork": false, "anyBranch": false, "budget": 24_000 });
+    let planned = ask(json!({ "request": "own_switch", "call": call }));
+    let context = planned["context"].as_str().unwrap();
+    assert!(context.contains("say this") && context.contains("It lay in the haystack."), "{context}");
+    assert_eq!(place.rows().len(), 1, "nothing is started yet");
+    let mut spec = planned["spec"].clone();
+    spec["command"] = json!([place.home.path().join("bin/claude")]);
+    assert_eq!(ask(json!({ "request": "own_start", "spec": spec })), Value::Null);
+    let row = row_of(&place, &before);
+    assert_eq!((&row["state"], &row["supersededBy"]), (&json!("ended"), &json!(id)), "it was ended first");
+    let text = format!("{context}\n\nsay more");
+    ask(
+        json!({ "request": "own_command", "session": id, "command": { "do": "prompt", "id": id, "text": text, "when": "queue" } }),
+    );
+    until("the turn to end", || row_of(&place, id)["stateKind"] == "turn_ended");
+    assert_eq!(
+        (&row_of(&place, id)["goal"], &row_of(&place, id)["workChainId"]),
+        (&json!("say more"), &row["workChainId"])
+    );
+    assert_eq!(row_of(&place, &before)["supersededBy"], id);
+}
+
+#[test]
 fn what_was_said_before_any_number_of_changes_of_the_agent_is_told() {
     let place = Place::new();
     place.program("codex", CODEX);
@@ -212,7 +267,7 @@ fn a_session_that_was_moved_goes_on_in_the_folder_where_the_agent_has_its_file()
         let place = Place::new();
         let moved = place.home.path().join(folder);
         std::fs::create_dir_all(&moved).unwrap();
-        let slug = |path: &std::path::Path| path.to_str().unwrap().replace(['/', '.', '_'], "-");
+        let slug = |path: &Path| path.to_str().unwrap().replace(['/', '.', '_'], "-");
         let prompt = json!({ "type": "user", "uuid": "11111111-0000-4000-8000-000000000001", "sessionId": EARLIER,
             "timestamp": "2026-11-20T15:00:01.000Z", "cwd": place.work(), "message": { "role": "user", "content": "go" } });
         let mut record = json!({ "type": kind, "sessionId": EARLIER });
@@ -221,7 +276,7 @@ fn a_session_that_was_moved_goes_on_in_the_folder_where_the_agent_has_its_file()
             _ => json!({ "worktreePath": moved, "worktreeBranch": "a", "originalCwd": place.work() }),
         };
         let path = format!("projects/{}/{EARLIER}.jsonl", slug(&place.work()));
-        append(&place.home.claude(), std::path::Path::new(&path), &format!("{prompt}\n{record}\n"));
+        append(&place.home.claude(), Path::new(&path), &format!("{prompt}\n{record}\n"));
         assert_eq!(place.rows()[0]["cwd"], json!(moved), "{folder}");
         let row = place.json(&["resume", EARLIER, "--any-branch", "--json"]);
         place.say(&["prompt", row["ownId"].as_str().unwrap(), "--wait", "echo on"]);

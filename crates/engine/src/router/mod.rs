@@ -89,6 +89,7 @@ impl Router {
             Request::OwnChoices => Reply::OwnChoices(own::choices(engine)?),
             Request::OwnStart { spec } => Reply::OwnStart(own::start_new(engine, *spec)?),
             Request::OwnResume { call } => Reply::OwnResume(own::resume(engine, call)?),
+            Request::OwnSwitch { call } => Reply::OwnSwitch(Box::new(own::switch(engine, &call)?)),
             Request::OwnCommand { session, command } => {
                 Reply::OwnCommand(own::command(engine, &session, &command)?)
             }

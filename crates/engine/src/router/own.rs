@@ -2,6 +2,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use watchbill_agents::{Agent, traits};
 use watchbill_drive::client::{HostError, send};
@@ -11,7 +13,7 @@ use watchbill_drive::start::{self, StartError, host_program};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
-use watchbill_protocol::own::spec::{OwnAgent, OwnResume, OwnResumeCall, OwnSpec};
+use watchbill_protocol::own::spec::{OwnAgent, OwnResume, OwnResumeCall, OwnSpec, OwnSwitch, OwnSwitchCall};
 use watchbill_protocol::own::view::OwnChoices;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
@@ -19,9 +21,12 @@ use watchbill_settings::Settings;
 use crate::alone::forget::mark_unwanted_own;
 use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
+use crate::router::switch::plan;
 use crate::router::worktree;
 use crate::socket::access::CommandId;
 
+/// How long a change of the agent waits for the history, and for the end of the session before.
+const LONGEST_WAIT: Duration = Duration::from_secs(15);
 /// Recent folders that the window offers.
 const FOLDERS: usize = 20;
 
@@ -53,9 +58,13 @@ fn found_in(paths: &[PathBuf]) -> Vec<OwnAgent> {
 /// Starts a session. Again with the same id, it does nothing.
 ///
 /// # Errors
-/// When it does not run.
-pub(super) fn start_new(engine: &Handle, spec: OwnSpec) -> Result<(), ApiError> {
+/// When it does not run, or another process has the session that it goes on with.
+pub(super) fn start_new(engine: &Handle, mut spec: OwnSpec) -> Result<(), ApiError> {
     data_dir(engine)?;
+    if let Some(OwnResume { session, fork: false }) = &spec.switched {
+        release(engine, session)?;
+        spec.created_at = SystemClock.now().to_string();
+    }
     Start::new(spec).begin(&engine.settings()).map(drop)
 }
 
@@ -65,16 +74,7 @@ pub(super) fn start_new(engine: &Handle, spec: OwnSpec) -> Result<(), ApiError> 
 /// When another process has the session, its folder has another branch, or it does not run.
 pub(super) fn resume(engine: &Handle, call: OwnResumeCall) -> Result<String, ApiError> {
     data_dir(engine)?;
-    let rows = engine.roster(true)?.sessions;
-    let Some(row) = rows.into_iter().find(|row| row.session_id == call.session_id) else {
-        return Err(ApiError::new(ErrorCode::NotFound, "that session is no longer known"));
-    };
-    if !call.any_branch {
-        worktree::check(&row).map_err(|other| {
-            let words = format!("{other}. Switch it back, or do it again to go on there");
-            ApiError::new(ErrorCode::OtherBranch, words)
-        })?;
-    }
+    let row = row_to_go_on_with(engine, &call.session_id, call.any_branch)?;
     // The client may have moved the session: it finds the file from the folder in which the session began.
     let cwd = engine.session_location(&row.session_id)?.cwd;
     let start = Start::going_on(&engine.settings(), &call, &row, cwd.as_deref())?;
@@ -84,6 +84,57 @@ pub(super) fn resume(engine: &Handle, call: OwnResumeCall) -> Result<String, Api
     }
     start.begin(&engine.settings())?;
     Ok(if call.fork { call.id } else { call.session_id })
+}
+
+/// What another agent would be told that goes on with a session, and what starts it.
+///
+/// # Errors
+/// When the session is not known, its folder has another branch, or nothing is stored of it.
+pub(super) fn switch(engine: &Handle, call: &OwnSwitchCall) -> Result<OwnSwitch, ApiError> {
+    data_dir(engine)?;
+    let row = row_to_go_on_with(engine, &call.session_id, call.any_branch)?;
+    let until = Instant::now() + LONGEST_WAIT;
+    if let Err(error) = engine.index(&mut |_| Instant::now() < until) {
+        tracing::warn!(%error, "the newest words of a session may be missing in what another agent is told");
+    }
+    let mut planned = plan(&engine.settings(), call, &row, &|session| engine.chain(session))?;
+    planned.spec.root = root_of(&engine.settings(), &row);
+    Ok(planned)
+}
+
+/// Ends an own session that another agent goes on with, and waits until its host is gone.
+///
+/// # Errors
+/// When another process has the session.
+fn release(engine: &Handle, session: &str) -> Result<(), ApiError> {
+    let rows = engine.roster(true)?.sessions;
+    let own = rows.into_iter().find(|row| row.session_id == session).and_then(|row| row.own_id);
+    let Some(own) = own.filter(|_| engine.may_resume(session).is_err()) else {
+        return engine.may_resume(session);
+    };
+    if command(engine, &own, &OwnCommand::Stop).is_err() {
+        return engine.may_resume(session);
+    }
+    let until = Instant::now() + LONGEST_WAIT;
+    while engine.may_resume(session).is_err() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(20));
+    }
+    engine.may_resume(session)
+}
+
+/// The row of a session that goes on, in its own branch unless `any_branch`.
+fn row_to_go_on_with(engine: &Handle, session: &str, any_branch: bool) -> Result<TrackedSession, ApiError> {
+    let rows = engine.roster(true)?.sessions;
+    let Some(row) = rows.into_iter().find(|row| row.session_id == session) else {
+        return Err(ApiError::new(ErrorCode::NotFound, "that session is no longer known"));
+    };
+    if !any_branch {
+        worktree::check(&row).map_err(|other| {
+            let words = format!("{other}. Switch it back, or do it again to go on there");
+            ApiError::new(ErrorCode::OtherBranch, words)
+        })?;
+    }
+    Ok(row)
 }
 
 /// A start of a host, for the window and the command line.

@@ -4,6 +4,7 @@ import type { MemoryChange } from "./MemoryChange";
 import type { OwnCommand } from "./OwnCommand";
 import type { OwnResumeCall } from "./OwnResumeCall";
 import type { OwnSpec } from "./OwnSpec";
+import type { OwnSwitchCall } from "./OwnSwitchCall";
 import type { RequestDecision } from "./RequestDecision";
 import type { SearchQuery } from "./SearchQuery";
 import type { SettingChange } from "./SettingChange";
@@ -120,7 +121,11 @@ spec: OwnSpec, } | { "request": "own_resume",
 /**
  *How it goes on.
  */
-call: OwnResumeCall, } | { "request": "own_command", 
+call: OwnResumeCall, } | { "request": "own_switch", 
+/**
+ *How it goes on.
+ */
+call: OwnSwitchCall, } | { "request": "own_command", 
 /**
  *The own session.
  */

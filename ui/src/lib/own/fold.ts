@@ -21,6 +21,8 @@ export type LiveItem = {
 
 /** As much of an input or output is shown, as in the timeline of a transcript. */
 const MOST = 16_384;
+/** What was said before a change of the agent, in front of the first prompt. */
+const TOLD = /^<watchbill-context>[^]*?<\/watchbill-context>\s*/;
 const RETRY = "retry";
 const COMPACTION = "compaction";
 
@@ -153,7 +155,8 @@ export class OwnFold {
     this.#learn({ queue: others, lost: place === "unknown" ? [...unsure, here] : unsure });
     const key = `prompt ${id}`;
     if (place === "dropped" || place === "unknown") return this.#remove(key);
-    if (!this.#at.has(key)) this.#put(key, false, { key: "", at: event.at, kind: "prompt", text: images === 0 ? text : `${text}\n[${images === 1 ? "a picture" : `${images} pictures`}]`.trim(), origin: "human" });
+    const words = text.replace(TOLD, "");
+    if (!this.#at.has(key)) this.#put(key, false, { key: "", at: event.at, kind: "prompt", text: images === 0 ? words : `${words}\n[${images === 1 ? "a picture" : `${images} pictures`}]`.trim(), origin: "human" });
   }
 
   #grow(block: string, kind: "response" | "thinking", delta: string, { at, n }: OwnEvent): void {

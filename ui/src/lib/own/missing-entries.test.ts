@@ -49,6 +49,11 @@ test("a text that was cut at the end of its agent is known by the number of its 
   expect(missingEntries([asked, cut], keys("001c"))).toEqual([asked, cut]);
 });
 
+test("a prompt to an agent whose records its host makes is known by its words", () => {
+  const record = item(0, "0123456700008000800000000000001b.0", { kind: "prompt", text: "Go", origin: "human" });
+  expect(missingEntries([asked, says], [record])).toEqual([says]);
+});
+
 test("an entry without words is known by its kind, but not from an earlier time", () => {
   const ends = [...all, live(item(4, "live 1", { kind: "interrupted" }))];
   expect(missingEntries(ends, [item(4, "c.0", { kind: "interrupted" })])).toEqual([]);

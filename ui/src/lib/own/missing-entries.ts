@@ -32,10 +32,12 @@ export function missingEntries(live: readonly LiveItem[], newest: readonly Timel
     if (end > 0) has.add(`record ${item.key.slice(0, end)}`);
     const ofHost = OF_HOST.exec(item.key);
     if (ofHost !== null) has.add(`began ${Number.parseInt(ofHost[1]!, 16)}`);
+    // The host names the records of other agents' prompts by itself.
+    if (ofHost !== null && item.kind === "prompt") has.add(`asked ${item.text}`);
     if (item.kind === "tool") has.add(`call ${item.id}`);
     else if (!(Date.parse(item.at ?? "") < begun)) has.add(item.kind === "response" ? said(item.text) : item.kind);
   }
-  const last = live.findLastIndex((entry) => has.has(idOf(entry)));
+  const last = live.findLastIndex((entry) => has.has(idOf(entry)) || (entry.item.kind === "prompt" && has.has(`asked ${entry.item.text}`)));
   return last < 0 ? live : live.slice(last + 1);
 }
 

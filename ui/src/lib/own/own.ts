@@ -29,6 +29,11 @@ export function canFork(session: TrackedSession): boolean {
   return session.cwd !== undefined && session.agent === "claude";
 }
 
+/** Another agent can go on with its work. One that runs elsewhere has to be ended there first. */
+export function canSwitch(session: TrackedSession): boolean {
+  return session.cwd !== undefined && session.agent !== "shell" && session.superseded !== true && (isOver(session) || ownKind(session) !== undefined);
+}
+
 /** Its process has ended, so a resume takes it from no other program. */
 export function isOver(session: TrackedSession): boolean {
   return session.state === "ended" || session.pid === undefined;

@@ -2,9 +2,13 @@
 
 import { beforeEach, expect, test } from "vitest";
 
+import type { OwnEvent } from "../bindings/OwnEvent";
 import type { OwnNews } from "../bindings/OwnNews";
 import type { OwnSpec } from "../bindings/OwnSpec";
+import type { OwnSwitchCall } from "../bindings/OwnSwitchCall";
+import type { Host } from "../host/host";
 import { MockOwn, ownRows } from "../host/mock/own";
+import { OwnFold } from "./fold";
 import { OwnPane } from "./pane.svelte";
 import { OwnSession } from "./session.svelte";
 import { NewSession } from "./start.svelte";
@@ -135,4 +139,39 @@ test("a draft of the first prompt makes a session with prompts, whatever was cho
   const model = new NewSession(own, "/work", "# Hand-over");
   expect([model.text, model.actualKind, model.agent, own.started]).toEqual(["# Hand-over", "stream", "claude", []]);
   localStorage.removeItem("watchbill.new");
+});
+
+test("another agent goes on with what was said, once its first prompt is written", async () => {
+  const { own, row } = mock();
+  const from = row("own-ended");
+  const model = new NewSession(own, from.cwd, "", from);
+  await model.look();
+  expect([model.agent, model.actualKind, model.switch?.context.includes("It retries five times.")]).toEqual(["codex", "stream", true]);
+  expect([await model.start(), model.failure]).toEqual([false, "Write what the agent is to do."]);
+  model.text = "Go on.";
+  expect(await model.start()).toBe(true);
+  expect(own.started).toMatchObject([{ session: model.id, agent: "codex", kind: "stream", cwd: from.cwd, switched: { session: "own-ended", fork: false } }]);
+  const sent = own.sessions.get(model.id)!.log.find((event) => event.event === "prompt");
+  expect(sent).toMatchObject({ text: `${model.switch?.context}\n\nGo on.` });
+  expect(localStorage.getItem("watchbill.new")).toBeNull();
+  const fold = new OwnFold("s", true);
+  fold.apply({ ...sent!, place: "sent" } as OwnEvent);
+  expect(fold.items.map(({ item }) => "text" in item && item.text)).toEqual(["Go on."]);
+});
+
+test("what was not shown is not sent, and another branch is refused once", async () => {
+  const { own, row } = mock();
+  const from = row("own-ended");
+  const branches: boolean[] = [];
+  const ask = ((name: string, call: { call: OwnSwitchCall }) => {
+    if (name !== "own_switch") return own.ask(name as never, call as never);
+    branches.push(call.call.anyBranch);
+    if (branches.length === 1) return Promise.reject({ code: "other_branch", message: "the branch is main by now" });
+    return own.ask("own_switch", call);
+  }) as Host["ask"];
+  const model = new NewSession({ ask, subscribe: own.subscribe }, from.cwd, "Go on.", from);
+  await model.look();
+  expect([model.failure, model.switch]).toEqual(["the branch is main by now", undefined]);
+  expect([await model.start(), model.failure, own.started]).toEqual([false, "", []]);
+  expect([await model.start(), branches]).toEqual([true, [false, true]]);
 });

@@ -102,6 +102,7 @@ export class MockHost implements Host {
     own_choices: (call) => this.own.replies.own_choices(call),
     own_start: (call) => this.own.replies.own_start(call),
     own_resume: (call) => this.own.replies.own_resume(call),
+    own_switch: (call) => this.own.replies.own_switch(call),
     own_command: (call) => this.own.replies.own_command(call),
     open_link: (call) => this.own.replies.open_link(call),
   };

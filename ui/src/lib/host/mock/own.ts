@@ -178,7 +178,7 @@ function placed({ id, text, images }: Prompt, place: "queued" | "sent" | "starte
   return { event: "prompt", id, text, place, ...(images ? { images: images.length } : {}) };
 }
 
-type OwnReplies = Pick<Replies, "own_choices" | "own_start" | "own_resume" | "own_command" | "open_link">;
+type OwnReplies = Pick<Replies, "own_choices" | "own_start" | "own_resume" | "own_switch" | "own_command" | "open_link">;
 
 /** Answers the requests about own sessions. */
 export class MockOwn {
@@ -203,6 +203,12 @@ export class MockOwn {
     own_choices: () => ({ agents: ["claude" as const, "codex" as const, "shell" as const], folders: ["/home/dev/api-server", "/home/dev/shop", "/home/dev/scheduler"] }),
     own_start: ({ spec }) => this.#start(spec),
     own_resume: ({ call }) => this.#resume(call),
+    own_switch: ({ call }) => {
+      this.#refuse();
+      const { id: session, sessionId, agent, fork } = call;
+      const spec = { session, agent, kind: "stream" as const, cwd: this.#row(sessionId)?.cwd ?? "/", createdAt: iso(ENGINE_START), switched: { session: sessionId, fork } };
+      return { spec, context: "<watchbill-context>\nUser:\n  Explain the billing webhook\nAssistant:\n  It retries five times.\n</watchbill-context>" };
+    },
     own_command: async ({ session, command }) => {
       await Promise.resolve();
       this.#refuse();
@@ -220,6 +226,12 @@ export class MockOwn {
     this.#refuse();
     if (this.sessions.has(spec.session)) return;
     this.started.push(spec);
+    const before = spec.switched && this.#row(spec.switched.session);
+    if (before) {
+      const own = this.sessions.get(before.sessionId);
+      if (own?.alive) own.stop();
+      this.#change({ ...(this.#row(before.sessionId) ?? before), superseded: true, supersededBy: spec.session });
+    }
     this.#open({ ...spec, createdAt: iso(ENGINE_START) });
     this.#change(row({ sessionId: spec.session, source: spec.kind, agent: spec.agent, cwd: spec.cwd, title: "New session", state: "waiting_for_input", stateSince: iso(ENGINE_START), stateReason: { source: spec.kind, detail: "it was started", confidence: "observed" }, pid: 4711 }));
   }
