@@ -114,6 +114,14 @@ const OPERATIONS: i32 = 1_000;
 /// How long a search looks for matches. Those of usual words take milliseconds.
 const TIME: Duration = Duration::from_secs(3);
 
+/// The look for matches. Its time ends it; what it has found is then read without a limit.
+#[derive(Default)]
+struct Look {
+    is_running: AtomicBool,
+    /// It took its time and was ended.
+    is_cut: AtomicBool,
+}
+
 impl Store {
     /// The same, as long as it is wanted, and for three seconds at most.
     ///
@@ -121,16 +129,18 @@ impl Store {
     /// When it is wanted no more, or the database cannot be read.
     pub fn search_while(&mut self, query: &Query, wanted: &StillWanted) -> Result<SearchResult, StoreError> {
         let (wanted, begun) = (AssertUnwindSafe(Arc::clone(wanted)), Instant::now());
-        let is_cut = Arc::new(AtomicBool::new(false));
-        let cut = Arc::clone(&is_cut);
-        // Once its time is over, one statement ends. The hits are then read from what it found.
+        let look = Arc::new(Look::default());
+        let ends = Arc::clone(&look);
         let is_over = move || {
             let wanted = &wanted;
-            !wanted() || (begun.elapsed() > TIME && !cut.swap(true, Relaxed))
+            !wanted()
+                || (ends.is_running.load(Relaxed)
+                    && begun.elapsed() > TIME
+                    && !ends.is_cut.swap(true, Relaxed))
         };
         let set = self.sql.progress_handler(OPERATIONS, Some(is_over));
         set.map_err(|error| self.map_error(&error))?;
-        let found = self.search_until(query, &is_cut);
+        let found = self.search_until(query, &look);
         let unset = self.sql.progress_handler(0, None::<fn() -> bool>);
         unset.map_err(|error| self.map_error(&error)).and(found)
     }
@@ -140,30 +150,25 @@ impl Store {
     /// # Errors
     /// When the database cannot be read. No typed text is an error.
     pub fn search(&self, query: &Query) -> Result<SearchResult, StoreError> {
-        self.search_until(query, &AtomicBool::new(false))
+        self.search_until(query, &Look::default())
     }
 
-    fn search_until(&self, query: &Query, is_cut: &AtomicBool) -> Result<SearchResult, StoreError> {
+    fn search_until(&self, query: &Query, state: &Look) -> Result<SearchResult, StoreError> {
         let terms = Terms::parse(&query.text, query.typing);
         // One read transaction: a writer may remove a text between finding it and showing it.
         let _moment = self.sql.unchecked_transaction().map_err(|e| self.map_error(&e))?;
         if query.typing && terms.is_last_incomplete() {
             // Looking through all words of the index with this prefix takes tens of milliseconds. It is not needed
             // if the word as typed fills the page.
-            let whole = self.search_terms(query, &Terms::parse(&query.text, false), is_cut)?;
+            let whole = self.search_terms(query, &Terms::parse(&query.text, false), state)?;
             if whole.more || whole.cut {
                 return Ok(whole);
             }
         }
-        self.search_terms(query, &terms, is_cut)
+        self.search_terms(query, &terms, state)
     }
 
-    fn search_terms(
-        &self,
-        query: &Query,
-        terms: &Terms,
-        is_cut: &AtomicBool,
-    ) -> Result<SearchResult, StoreError> {
+    fn search_terms(&self, query: &Query, terms: &Terms, state: &Look) -> Result<SearchResult, StoreError> {
         let Some(fts) = terms.to_fts() else { return Ok(SearchResult::default()) };
         if query.sessions.as_ref().is_some_and(Vec::is_empty) {
             return Ok(SearchResult::default());
@@ -172,8 +177,11 @@ impl Store {
         let mut ranking = Ranking::new(terms, wanted.saturating_add(1));
         let look = |fts: &str, ranking: &mut Ranking| {
             let take = &mut |candidate| ranking.add_candidate(candidate);
-            match self.with_sql(|sql| candidates(sql, query, fts, take)) {
-                Err(StoreError::Unwanted) if is_cut.load(Relaxed) => Ok(()),
+            state.is_running.store(true, Relaxed);
+            let looked = self.with_sql(|sql| candidates(sql, query, fts, take));
+            state.is_running.store(false, Relaxed);
+            match looked {
+                Err(StoreError::Unwanted) if state.is_cut.load(Relaxed) => Ok(()),
                 looked => looked,
             }
         };
@@ -183,7 +191,7 @@ impl Store {
             look(&spelled, &mut ranking)?;
             ranking.rank();
         }
-        if !ranking.is_full() && !is_cut.load(Relaxed) {
+        if !ranking.is_full() && !state.is_cut.load(Relaxed) {
             look(&fts, &mut ranking)?;
         }
         let mut found = ranking.finish();
@@ -191,7 +199,7 @@ impl Store {
         found.truncate(wanted);
         let hits = found.drain(..).skip(query.skip as usize);
         let hits = self.with_sql(|sql| hits.map(|found| to_hit(sql, found)).collect())?;
-        Ok(SearchResult { hits, more, cut: is_cut.load(Relaxed) })
+        Ok(SearchResult { hits, more, cut: state.is_cut.load(Relaxed) })
     }
 }
 
