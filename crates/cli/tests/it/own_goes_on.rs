@@ -215,18 +215,16 @@ fn the_window_changes_the_agent_of_a_session_that_runs() {
     let mut spec = planned["spec"].clone();
     spec["command"] = json!([place.home.path().join("bin/claude")]);
     assert_eq!(ask(json!({ "request": "own_start", "spec": spec })), Value::Null);
-    let row = row_of(&place, &before);
-    assert_eq!((&row["state"], &row["supersededBy"]), (&json!("ended"), &json!(id)), "it was ended first");
+    assert_eq!(row_of(&place, &before)["state"], "ended", "it was ended first");
+    until("the row of the new one", || row_of(&place, &before)["supersededBy"] == id);
     let text = format!("{context}\n\nsay more");
     ask(
         json!({ "request": "own_command", "session": id, "command": { "do": "prompt", "id": id, "text": text, "when": "queue" } }),
     );
     until("the turn to end", || row_of(&place, id)["stateKind"] == "turn_ended");
-    assert_eq!(
-        (&row_of(&place, id)["goal"], &row_of(&place, id)["workChainId"]),
-        (&json!("say more"), &row["workChainId"])
-    );
-    assert_eq!(row_of(&place, &before)["supersededBy"], id);
+    let (before, row) = (row_of(&place, &before), row_of(&place, id));
+    assert_eq!((&row["goal"], &row["workChainId"]), (&json!("say more"), &before["workChainId"]));
+    assert_eq!(before["supersededBy"], id);
 }
 
 #[test]

@@ -21,8 +21,9 @@ pub struct Link {
 as_str!(LinkReason, LinkConfidence);
 
 /// How a link is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum_macros::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum_macros::EnumString, strum_macros::IntoStaticStr)]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum LinkReason {
     /// A boundary inside one file: both ends are the same session.
     CompactBoundary,
@@ -57,21 +58,6 @@ impl LinkReason {
     /// gone. Each other reason was observed once, at its own time.
     pub const FROM_TRANSCRIPTS: [Self; 5] =
         [Self::ForkedFrom, Self::Process, Self::ContinuedIn, Self::SharedRecords, Self::CwdRecency];
-
-    /// All reasons that tie two sessions without a command of the user.
-    pub const WITHOUT_COMMAND: [Self; 11] = [
-        Self::Marker,
-        Self::Clear,
-        Self::ForkedFrom,
-        Self::Process,
-        Self::ContinuedIn,
-        Self::Switched,
-        Self::SharedRecords,
-        Self::Hook,
-        Self::Registry,
-        Self::Terminal,
-        Self::CwdRecency,
-    ];
 }
 
 /// How far a link can be trusted.

@@ -168,11 +168,10 @@ fn remove_old_links(
     seen: &EngineKnowledge<'_>,
 ) -> Result<(), StoreError> {
     for row in known {
-        let Some(reason) =
-            LinkReason::WITHOUT_COMMAND.into_iter().find(|reason| reason.as_str() == row.reason)
-        else {
-            continue;
-        };
+        // A link that the user made is undone by the user alone.
+        let ties_two =
+            |reason: &LinkReason| !matches!(reason, LinkReason::Manual | LinkReason::CompactBoundary);
+        let Some(reason) = row.reason.parse().ok().filter(ties_two) else { continue };
         let link = Link {
             from: SessionId::new(&row.earlier),
             to: SessionId::new(&row.later),
