@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use watchbill_core::history::{Activity, Batch, BatchStatus, Ended, RecoverySettings};
+use watchbill_core::history::{Activity, Batch, BatchStatus, CallOutcome, Ended, RecoverySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_history::worker::Recoverer;
@@ -46,7 +46,12 @@ fn turns_sessions_and_calls_are_repaired_and_logged_once() {
     // Only hooks reported this session.
     let killed = step.session_key(&SessionId::new("killed")).unwrap();
     step.merge_batch(killed, None, &active("b", 0)).unwrap();
-    let orphan = Activity { at: Some(at(5)), tool: Some("Bash".into()), ..Activity::new("t".into()) };
+    let orphan = Activity {
+        at: Some(at(5)),
+        tool: Some("Bash".into()),
+        outcome: Some(CallOutcome::Pending),
+        ..Activity::new("t".into())
+    };
     step.merge_activity(killed, None, &orphan).unwrap();
     // A process runs this session, and the engine reports it as running.
     let running = step
@@ -69,6 +74,7 @@ fn turns_sessions_and_calls_are_repaired_and_logged_once() {
 
     put_right(&mut store, at(310));
     assert_eq!(status(&store, killed), Some(BatchStatus::Completed));
+    assert_eq!(store.activities(killed).unwrap()[0].activity.outcome, Some(CallOutcome::Lost));
     assert_eq!(status(&store, running), Some(BatchStatus::Active));
     put_right(&mut store, at(4_000));
     put_right(&mut store, at(4_100));

@@ -107,9 +107,11 @@ fn apply_correction(
     one: &Correction,
 ) -> Result<(), StoreError> {
     match one {
-        Correction::StuckBatch { batch, .. } | Correction::RecoveredBatch { batch, .. } => {
+        Correction::StuckBatch { batch, .. } => {
+            step.lose_calls(key, &batch.id)?;
             step.merge_batch(key, None, batch)
         }
+        Correction::RecoveredBatch { batch, .. } => step.merge_batch(key, None, batch),
         Correction::OrphanedActivity { call, batch, .. } => step.adopt_activity(key, call, batch),
         Correction::StaleSession { last_activity_at, .. } => step.complete_session(key, *last_activity_at),
     }

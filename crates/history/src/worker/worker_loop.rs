@@ -335,6 +335,8 @@ impl Worker {
         let store = require_writer(&mut shared_store)?;
         let living = self.parts.living.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.schedule.recover = self.recoverer.correct_some(store, self.parts.recovery, &living, now)?;
+        // A turn that was ended now is to be learned.
+        self.unlearned = true;
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Activities: the tool calls of a prompt batch, with outcome and duration.
 
 use rusqlite::{OptionalExtension, Row};
-use watchbill_core::history::rows::Activity;
+use watchbill_core::history::rows::{Activity, CallOutcome};
 use watchbill_core::time::Timestamp;
 
 use super::{At, FileKey, SessionKey, at, count, shared, time, uncount};
@@ -178,6 +178,18 @@ impl WriteTransaction<'_> {
             (session, call, batch),
         )?;
         if changed > 0 { self.note_memory_due(session, Some(batch)) } else { Ok(()) }
+    }
+
+    /// The turn ended without a result of its open calls. A result that comes later counts.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn lose_calls(&mut self, session: SessionKey, batch: &str) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE activities SET outcome = ?3 WHERE session = ?1 AND batch = ?2 AND outcome = ?4",
+            (session, batch, CallOutcome::Lost.as_str(), CallOutcome::Pending.as_str()),
+        )
+        .map(drop)
     }
 
     fn write_activity(
