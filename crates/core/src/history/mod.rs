@@ -21,7 +21,7 @@ pub use exclude::{Exclude, Links};
 pub use fold::HistoryFold;
 pub use fold::plans::{PLAN_LIMIT, plan_text};
 pub use hooks::HookEventParts;
-pub use private::{keep_public, may_hold_private, strip_private};
+pub use private::{is_wholly_private, keep_public, may_hold_private, strip_private};
 pub use recovery::{Correction, Recovery, RecoverySettings, SessionView, recover};
 pub use rows::{
     Activity, Batch, BatchId, BatchOrigin, BatchStatus, CallOutcome, Ended, Execution, Item, PlanEvent,

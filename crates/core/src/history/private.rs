@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::boilerplate::{without_quotes, without_reminders};
+
 use memchr::memchr;
 
 /// How many tags are processed in one text. From the next tag on, the text is dropped. No user writes so many by
@@ -36,6 +38,11 @@ pub fn keep_public(text: &str) -> Option<Cow<'_, str>> {
         Cow::Owned(stripped) if stripped.trim().is_empty() => None,
         kept => Some(kept),
     }
+}
+
+/// Whether nothing of a prompt but private text is the user's own.
+pub fn is_wholly_private(prompt: &str) -> bool {
+    keep_public(&without_reminders(&without_quotes(prompt), false)).is_none()
 }
 
 /// Whether the text may hold a tag that is stripped, as itself or with JSON escapes. The check is cheap.

@@ -2,17 +2,17 @@
 //! whose prompts are private as a whole.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use watchbill_agents::excluded::is_named_in;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use watchbill_agents::hooks::parse_payload;
-use watchbill_core::history::{Exclude, keep_public};
-use watchbill_core::hook::{HookEvent, HookMessage};
+use watchbill_core::history::{Exclude, is_wholly_private};
+use watchbill_core::hook::{HookEvent, HookMessage, HookPayload};
 use watchbill_core::ids::SessionId;
 
 use super::forgotten::Forgotten;
@@ -24,8 +24,29 @@ const SESSIONS: usize = 4096;
 /// The name of the event of a prompt, and within how many bytes of a payload it begins.
 const PROMPT: &[u8] = b"UserPromptSubmit";
 const NAMED_WITHIN: usize = 1024;
-/// Fields with texts of a call, or of the agent.
-const TEXTS: [&str; 3] = ["tool_response", "permission_suggestions", "last_assistant_message"];
+/// The fields of an event that tell its state and no text. Those of events to come count as texts.
+const WITHOUT_TEXT: [&str; 18] = [
+    "session_id",
+    "transcript_path",
+    "cwd",
+    "permission_mode",
+    "prompt_id",
+    "agent_id",
+    "agent_type",
+    "agent_transcript_path",
+    "hook_event_name",
+    "source",
+    "trigger",
+    "notification_type",
+    "model",
+    "tool_name",
+    "tool_use_id",
+    "is_interrupt",
+    "duration_ms",
+    "stop_hook_active",
+];
+/// What an event tells of work in the background, beside texts.
+const OF_BACKGROUND: [&str; 3] = ["id", "type", "status"];
 
 /// The excluded paths, the forgotten sessions, and the sessions that have worked in an excluded path.
 pub(super) struct StorageFilter {
@@ -34,8 +55,10 @@ pub(super) struct StorageFilter {
     sessions: HashSet<SessionId>,
     /// Sessions that the user has forgotten.
     forgotten: Forgotten,
-    /// Sessions whose newest prompt is private as a whole.
-    private: HashSet<SessionId>,
+    /// Sessions whose newest prompt is private as a whole, with the id of that prompt if the client names it.
+    private: HashMap<SessionId, Option<Arc<str>>>,
+    /// The ids of such prompts, for events that come after the next prompt.
+    private_prompts: HashSet<Arc<str>>,
     /// Gives equal inputs of tools equal names, which say nothing of them.
     names: RandomState,
 }
@@ -43,8 +66,14 @@ pub(super) struct StorageFilter {
 impl StorageFilter {
     /// Uses the current value of `exclude`, and the file of forgotten sessions.
     pub fn by(exclude: Arc<RwLock<Exclude>>, forgotten: Option<PathBuf>) -> Self {
-        let (sessions, private, names) = (HashSet::new(), HashSet::new(), RandomState::new());
-        Self { exclude, sessions, forgotten: Forgotten::by(forgotten), private, names }
+        Self {
+            exclude,
+            sessions: HashSet::new(),
+            forgotten: Forgotten::by(forgotten),
+            private: HashMap::new(),
+            private_prompts: HashSet::new(),
+            names: RandomState::new(),
+        }
     }
 
     /// Reads the list of forgotten sessions if it has changed.
@@ -85,10 +114,23 @@ impl StorageFilter {
             return;
         }
         let prompt = serde_json::from_slice::<Value>(&message.payload).unwrap_or_default();
-        if prompt["prompt"].as_str().is_some_and(|text| keep_public(text).is_none()) {
-            self.private.insert(event.session.clone());
-        } else {
+        if !prompt["prompt"].as_str().is_some_and(is_wholly_private) {
             self.private.remove(&event.session);
+            return;
+        }
+        if self.private_prompts.len() >= SESSIONS {
+            self.private_prompts.clear();
+        }
+        self.private_prompts.extend(event.prompt_id.clone());
+        self.private.insert(event.session.clone(), event.prompt_id.clone());
+    }
+
+    /// Whether an event is of a turn whose prompt is private as a whole. Without the id of its prompt, it is of the newest one.
+    fn is_private(&self, event: &HookPayload) -> bool {
+        match (&event.prompt_id, self.private.get(&event.session)) {
+            (Some(prompt), _) if self.private_prompts.contains(prompt) => true,
+            (Some(_), Some(Some(_))) => false,
+            (_, newest) => newest.is_some(),
         }
     }
 
@@ -103,23 +145,48 @@ impl StorageFilter {
     /// still have equal inputs.
     pub fn public<'f>(&mut self, message: &HookMessage, frame: &'f [u8]) -> Cow<'f, [u8]> {
         self.note_prompt(message);
-        let is_private =
-            message.parsed(parse_payload).is_ok_and(|event| self.private.contains(&event.session));
-        if !is_private {
+        if !message.parsed(parse_payload).is_ok_and(|event| self.is_private(&event)) {
             return Cow::Borrowed(frame);
         }
-        let (Decoded::Whole { envelope, .. }, Ok(Value::Object(mut payload))) =
+        let (Decoded::Whole { envelope, .. }, Ok(Value::Object(payload))) =
             (decode(frame), serde_json::from_slice(&message.payload))
         else {
             return Cow::Borrowed(frame);
         };
-        payload.retain(|field, _| !TEXTS.contains(&field.as_str()));
-        if let Some(input) = payload.get_mut("tool_input") {
-            *input = json!({ "private": format!("{:016x}", self.names.hash_one(input.to_string())) });
-            payload.remove("error");
+        let event = payload.get("hook_event_name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut public = Map::new();
+        for (field, value) in payload {
+            let value = match (&*field, &*event) {
+                ("tool_input", _) => {
+                    json!({ "private": format!("{:016x}", self.names.hash_one(value.to_string())) })
+                }
+                ("background_tasks", _) => Value::Array(as_array(value).map(without_texts).collect()),
+                // The agent's own words: what it waits for, why the session or the turn ended.
+                ("message", "Notification") | ("reason", "SessionEnd") | ("error", "StopFailure") => value,
+                // The sender has removed what is private in it.
+                ("prompt", "UserPromptSubmit") => value,
+                (field, _) if WITHOUT_TEXT.contains(&field) => value,
+                _ => continue,
+            };
+            public.insert(field, value);
         }
+        let payload = public;
         Cow::Owned(envelope.encode(Value::Object(payload).to_string().as_bytes()))
     }
+}
+
+fn as_array(value: Value) -> impl Iterator<Item = Value> {
+    match value {
+        Value::Array(values) => values.into_iter(),
+        _ => Vec::new().into_iter(),
+    }
+}
+
+fn without_texts(mut task: Value) -> Value {
+    if let Value::Object(fields) = &mut task {
+        fields.retain(|field, _| OF_BACKGROUND.contains(&field.as_str()));
+    }
+    task
 }
 
 #[cfg(test)]

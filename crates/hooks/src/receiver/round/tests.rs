@@ -112,22 +112,38 @@ fn the_journal_has_no_texts_of_a_turn_whose_prompt_is_private_as_a_whole() {
         "Notification",
         r#","notification_type":"permission_prompt","message":"Claude needs your permission""#,
     );
+    let batch = format!(r#","tool_calls":[{{"x":1{}}}]"#, call("SECRET"));
+    send(&mut state, "PostToolBatch", &batch);
+    send(&mut state, "PostCompact", r#","compact_summary":"SECRET","trigger":"auto""#);
+    send(&mut state, "PermissionDenied", &(call("SECRET") + r#","reason":"SECRET""#));
     drop(state);
     // It goes on after a restart.
     let mut state = begin();
-    send(&mut state, "Stop", r#","last_assistant_message":"SECRET""#);
+    let tasks =
+        r#"[{"id":"b1","type":"shell","status":"running","command":"SECRET","description":"SECRET"}]"#;
+    send(&mut state, "Stop", &format!(r#","last_assistant_message":"SECRET","background_tasks":{tasks}"#));
+    assert!(journal().contains(r#"[{"id":"b1","type":"shell","status":"running"}]"#), "{}", journal());
     let kept = journal();
     assert!(!kept.replace("tSECRET", "").replace("tOTHERSECRET", "").contains("SECRET"), "{kept}");
     assert_eq!(
         heard.lock().expect("no thread panicked").matches("\"SECRET\"").count(),
-        8,
+        14,
         "who listens hears it"
     );
     let inputs: Vec<&str> = kept.split("\"private\":\"").skip(1).map(|rest| &rest[..16]).collect();
-    assert_eq!(inputs.len(), 5);
+    assert_eq!(inputs.len(), 6);
     assert!(inputs[0] == inputs[1] && inputs[0] == inputs[3] && inputs[0] != inputs[2], "{inputs:?}");
     assert!(kept.contains("Claude needs your permission") && kept.contains("PermissionRequest"));
     send(&mut state, "UserPromptSubmit", r#","prompt":"a public one""#);
     send(&mut state, "PreToolUse", &call("PUBLIC"));
     assert!(journal().contains("\"PUBLIC\""), "the next turn is not private");
+    // With the ids of prompts, a late event counts for its own turn.
+    let of = |prompt: &str| format!(r#","prompt_id":"{prompt}""#);
+    let quoted = r#","prompt":"<ide_opened_file>f</ide_opened_file><private></private>""#;
+    send(&mut state, "UserPromptSubmit", &(of("p1") + quoted));
+    send(&mut state, "UserPromptSubmit", &(of("p2") + r#","prompt":"a public one""#));
+    send(&mut state, "PostToolUse", &(of("p1") + &call("LATE")));
+    send(&mut state, "PostToolUse", &(of("p2") + &call("SEEN")));
+    let kept = journal();
+    assert!(!kept.contains("\"LATE\"") && kept.contains("\"SEEN\""), "{kept}");
 }
