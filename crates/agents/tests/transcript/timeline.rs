@@ -192,6 +192,21 @@ fn records_for_the_client_alone_give_no_entry() {
 }
 
 #[test]
+fn a_turn_whose_prompt_is_private_as_a_whole_has_no_text() {
+    let said = timeline(
+        r#"{"type":"user","message":{"content":"<private>S3CRET</private>"}}
+{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"S3CRET"},{"type":"text","text":"S3CRET"},{"type":"tool_use","id":"a","name":"Bash","input":{"command":"cat S3CRET"}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"S3CRET"}]}}
+{"type":"user","message":{"content":"openly"}}
+{"type":"assistant","message":{"content":[{"type":"text","text":"loud"}]}}"#,
+    );
+    assert_eq!(outline(&said).lines().count(), 3);
+    let said = format!("{said:?}");
+    assert!(!said.contains("S3CRET"), "{said}");
+    assert!(["(private)", "openly", "loud"].iter().all(|kept| said.contains(kept)), "{said}");
+}
+
+#[test]
 fn what_was_said_before_a_change_of_the_agent_is_one_line() {
     let block = format!("<watchbill-context>\\n{}</watchbill-context>\\n\\n", "long ".repeat(2_400));
     let in_blocks = |text: &str| format!(r#"[{{"type":"text","text":"{text}"}}]"#);

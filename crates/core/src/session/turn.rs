@@ -36,6 +36,8 @@ pub(crate) struct Turn {
     pub retry: Option<Retry>,
     /// The text of the last failure, one line.
     pub failure: Option<Arc<str>>,
+    /// The prompt is private as a whole: no text of the turn is kept.
+    pub private: bool,
 }
 
 /// A retry that the agent announced.
@@ -64,6 +66,7 @@ impl Turn {
             agents_at: None,
             retry: None,
             failure: None,
+            private: false,
         }
     }
 

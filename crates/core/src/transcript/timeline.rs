@@ -99,6 +99,7 @@ impl TimelineBuilder {
                     PromptOrigin::TaskNotification => Origin::TaskNotification,
                     PromptOrigin::Peer => Origin::Peer,
                 };
+                self.leave_out.begin_turn(&text);
                 self.add(&place, What::Prompt { text, origin });
                 let told = told_before(full.content());
                 if told > 0 {
@@ -129,7 +130,7 @@ impl TimelineBuilder {
     }
 
     fn add(&mut self, place: &RecordPlace<'_>, what: What) {
-        let Some(what) = public(what) else { return };
+        let Some(what) = public(what).filter(|what| !self.leave_out.hides(what)) else { return };
         self.entries.push(Entry {
             offset: place.offset,
             uuid: place.envelope.uuid,
@@ -164,8 +165,8 @@ impl TimelineBuilder {
                     let Block::ToolUse { id, tool, target, .. } = parsed else { continue };
                     let left_out = self.leave_out.call(tool, block.input);
                     let (target, input) = match left_out {
-                        true => (EXCLUDED, Bounded::default()),
-                        false => (target.as_ref(), input_text(block.input, PAYLOAD_LIMIT)),
+                        Some(word) => (word, Bounded::default()),
+                        None => (target.as_ref(), input_text(block.input, PAYLOAD_LIMIT)),
                     };
                     let mut call = ToolCall {
                         id: id.to_string(),
@@ -173,7 +174,7 @@ impl TimelineBuilder {
                         tool: tool.to_string(),
                         input: input.text,
                         input_cut: input.cut,
-                        left_out,
+                        left_out: left_out.is_some(),
                         outcome: Outcome::Pending,
                         output: None,
                         output_cut: false,
@@ -295,6 +296,7 @@ impl TimelineBuilder {
             Some(PromptOrigin::Peer) => Origin::Peer,
             Some(PromptOrigin::Human) | None => Origin::Queued,
         };
+        self.leave_out.begin_turn(&text);
         self.add(place, What::Prompt { text, origin });
     }
 }

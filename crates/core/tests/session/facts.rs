@@ -5,6 +5,14 @@ use watchbill_core::transcript::record::{Block, Body, StopReason, TitleKind, Usa
 use crate::script::*;
 
 #[test]
+fn a_turn_whose_prompt_is_private_as_a_whole_gives_no_summary() {
+    let mut records = vec![prompt(0.0, "<private>all of it</private>"), answer_ends(2.0, "It is done.")];
+    assert_eq!(Play::of(records.clone()).fold.facts().summary, None);
+    records.extend([prompt(3.0, "and this"), answer_ends(4.0, "That too.")]);
+    assert_eq!(Play::of(records).fold.facts().summary.as_deref(), Some("That too."));
+}
+
+#[test]
 fn the_goal_is_the_first_prompt_and_the_summary_the_newest_answer() {
     let play = Play::of([
         prompt(0.0, "Fix the\n  parser, please"),

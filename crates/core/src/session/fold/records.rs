@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::SessionFold;
 use crate::history::boilerplate::{plan_in_prompt, without_quotes, without_reminders};
-use crate::history::strip_private;
+use crate::history::{is_wholly_private, strip_private};
 use crate::session::answer::{SYNTHETIC, ends_turn, is_usage_limit, with_reset_time};
 use crate::session::background::ended_task;
 use crate::session::effect::Effect;
@@ -147,6 +147,7 @@ impl SessionFold {
             self.set_mode(mode);
         }
         self.turn.failure = None;
+        self.turn.private = is_wholly_private(&prompt.text);
         self.facts.prompt_at = self.facts.prompt_at.max(Some(step.now));
         self.move_on(Event::Prompted, step);
     }
@@ -201,7 +202,7 @@ impl SessionFold {
                     }
                     self.turn.pending.call(id, tool, target, *background, step.now);
                 }
-                Block::Text(text) if !is_synthetic => {
+                Block::Text(text) if !(is_synthetic || self.turn.private) => {
                     keep(&mut self.facts.summary, Some(&first_line(text)));
                 }
                 Block::Text(_) | Block::Thinking | Block::Other => {}

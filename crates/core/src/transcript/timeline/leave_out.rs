@@ -9,10 +9,13 @@ use super::super::bounded_text::{Bounded, json_text};
 use super::super::entry::{ToolCall, What};
 use super::super::json::Raw;
 use crate::history::private::rest_closes_block;
-use crate::history::{Exclude, keep_public, strip_private};
+use crate::history::{Exclude, is_wholly_private, keep_public, strip_private};
 
 /// Stands in place of the target of a call that names an excluded path.
 pub const EXCLUDED: &str = "(excluded)";
+
+/// Stands in place of the target of a call in a turn whose prompt is private as a whole.
+const PRIVATE: &str = "(private)";
 
 /// The rules, and what the records so far say about them.
 #[derive(Debug, Default)]
@@ -24,6 +27,8 @@ pub(super) struct LeaveOut {
     command: bool,
     /// A record has an excluded working folder, so nothing of the file is shown.
     everything: bool,
+    /// The newest prompt is private as a whole, and so is its turn.
+    turn: bool,
 }
 
 impl LeaveOut {
@@ -40,10 +45,23 @@ impl LeaveOut {
         self.everything
     }
 
-    /// Whether a call names an excluded path.
-    pub fn call(&self, tool: &str, input: Raw<'_>) -> bool {
-        let Raw::Nested(input) = input else { return false };
-        self.exclude.call_names_excluded(tool, input, self.folder.as_deref())
+    /// A prompt begins a turn.
+    pub fn begin_turn(&mut self, prompt: &str) {
+        self.turn = is_wholly_private(prompt);
+    }
+
+    /// Whether this is text of a turn that is private as a whole.
+    pub fn hides(&self, what: &What) -> bool {
+        self.turn && matches!(what, What::Response(_) | What::Thinking(_))
+    }
+
+    /// What stands in place of a call's target, if its texts are left out: it names an excluded path, or its turn is private.
+    pub fn call(&self, tool: &str, input: Raw<'_>) -> Option<&'static str> {
+        if self.turn {
+            return Some(PRIVATE);
+        }
+        let Raw::Nested(input) = input else { return None };
+        self.exclude.call_names_excluded(tool, input, self.folder.as_deref()).then_some(EXCLUDED)
     }
 
     /// The public part of a result. `None`: the call or the result names an excluded path.
