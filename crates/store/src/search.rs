@@ -133,10 +133,8 @@ impl Store {
         let ends = Arc::clone(&look);
         let is_over = move || {
             let wanted = &wanted;
-            !wanted()
-                || (ends.is_running.load(Relaxed)
-                    && begun.elapsed() > TIME
-                    && !ends.is_cut.swap(true, Relaxed))
+            let is_late = ends.is_running.load(Relaxed) && begun.elapsed() > TIME;
+            !wanted() || (is_late && !ends.is_cut.swap(true, Relaxed))
         };
         let set = self.sql.progress_handler(OPERATIONS, Some(is_over));
         set.map_err(|error| self.map_error(&error))?;

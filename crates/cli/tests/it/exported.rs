@@ -60,6 +60,11 @@ fn an_export_omits_private_text_and_keeps_all_other_text() {
         call(6, "Agent", &json!({ "description": "check <private>S3CRET</private>", "prompt": "p" })),
         started,
         record(8, "user", &json!("<private>S3CRET as a whole</private>")),
+        // Its turn is private too.
+        record(14, "assistant", &json!([{ "type": "text", "text": "S3CRET is done" }])),
+        call(15, "Bash", &json!({ "command": "cat S3CRET" })),
+        result(16, 15, "S3CRET"),
+        record(17, "user", &json!("and now")),
         record(9, "assistant", &json!([{ "type": "text", "text": "done <private>S3CRET never closed" }])),
         json!({ "type": "custom-title", "customTitle": "tidy <private>S3CRET</private>up", "sessionId": SESSION }),
     ];
@@ -85,7 +90,8 @@ fn an_export_omits_private_text_and_keeps_all_other_text() {
     let (markdown, exported) = documents(home.path());
     let shown = out(home.path(), &["show", SESSION, "--json"]);
     for text in [&markdown, &exported.to_string(), &shown] {
-        assert!(!text.contains("S3CRET") && !text.contains("rivate"), "{text}");
+        let told = text.replace("(private)", "");
+        assert!(!told.contains("S3CRET") && !told.contains("rivate") && told.len() < text.len(), "{text}");
         for public in [
             "mine",
             "ask openly",
@@ -107,7 +113,7 @@ fn an_export_omits_private_text_and_keeps_all_other_text() {
     let prompts =
         |of: &Value| of["items"].as_array().unwrap().iter().filter(|item| item["kind"] == "prompt").count();
     let shown: Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!((prompts(&shown), prompts(&exported)), (1, 1), "a wholly private prompt is left out");
+    assert_eq!((prompts(&shown), prompts(&exported)), (2, 2), "a wholly private prompt is left out");
 }
 
 #[test]
