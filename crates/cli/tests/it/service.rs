@@ -13,7 +13,7 @@ use crate::home::Home;
 use crate::tree::transcript;
 use crate::with_serve::Serve;
 
-const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+pub const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 
 /// `watchbill serve --http`, its address and its token.
 pub struct Service {

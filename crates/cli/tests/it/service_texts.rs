@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 
 use crate::forget::{holds, in_bytes, until};
 use crate::history::found;
+use crate::home::Home;
 use crate::mcp::Agent;
-use crate::service::Service;
+use crate::program::{run, watchbill};
+use crate::service::{PAGER, Service};
 use crate::tree::append;
 
 const ACCEPTS: &str = "[service]\naccept = true\n";
@@ -41,6 +43,17 @@ impl Service {
 
     fn finds(&self, word: &str) {
         until(word, || holds(&self.home, word));
+    }
+
+    /// Waits until all that was sent before is stored: the events of all sessions have one order.
+    fn stores_all(&self, word: &str) {
+        let other = json!({"claudeSessionId": "other-session-1", "userPrompt": format!("The {word}")});
+        self.sends("/api/sessions/init", other);
+        self.finds(word);
+    }
+
+    fn received(&self) -> std::path::PathBuf {
+        self.home.data().join("received/projects/http")
     }
 }
 
@@ -98,6 +111,9 @@ fn what_is_sent_again_is_there_once_also_after_a_kill() {
     send(&service);
     service.finds("mendedword");
     service.restart(|_| {});
+    // The service knows no prompt of the session yet.
+    service.call("again");
+    service.ends("It is mendedword.");
     send(&service);
     send(&service);
     service.prompt(2, "Thanks, lastword");
@@ -126,9 +142,14 @@ fn private_excluded_and_forgotten_texts_are_kept_nowhere() {
     service.sends("/api/sessions/observations", named);
     let later = json!({"claudeSessionId": "later-session-1", "userPrompt": "The laterword", "cwd": "/home/dev/later"});
     service.sends("/api/sessions/init", later);
-    for word in ["openword", "nextword", "laterword"] {
+    let called = json!({"tool_name": "Read", "tool_input": {"file_path": "/home/dev/later/a"}, "tool_response": "resultword"});
+    service.sends("/api/sessions/observations", called);
+    for word in ["openword", "nextword", "laterword", "resultword"] {
         service.finds(word);
     }
+    // What another program left there stops nothing.
+    std::fs::write(service.received().join("torn-1.jsonl"), b"{\"x\":\"\xc3").unwrap();
+    std::fs::create_dir(service.received().join("folder-1.jsonl")).unwrap();
     let all = ["hushword", "keyword", "hiddenin", "hiddenout", "hiddenanswer", "farword", "namedword"];
     let texts = service.home.data().join("received");
     for word in all {
@@ -138,8 +159,12 @@ fn private_excluded_and_forgotten_texts_are_kept_nowhere() {
     service.configure(
         "[service]\naccept = true\n[store]\nexclude = [\"/home/dev/secret\", \"/home/dev/later\"]\n",
     );
-    until("the excluded text to go", || !holds(&service.home, "laterword") && !held(&texts, "laterword"));
+    for word in ["laterword", "resultword"] {
+        until(&format!("{word} to go"), || !holds(&service.home, word) && !held(&texts, word));
+    }
     assert!(holds(&service.home, "openword"));
+    std::fs::write(service.received().join("torn-1.jsonl"), b"{\"x\":\"\xc3").unwrap();
+    std::fs::write(service.received().join(format!("{SESSION}.7.new")), "openword").unwrap();
     service.home.out(&["forget", SESSION, "--yes"]);
     until("the forgotten text to go", || in_bytes(&service.home, "openword").is_empty());
     service.prompt(4, "The lateword");
@@ -195,11 +220,69 @@ fn a_data_folder_that_was_moved_keeps_what_programs_sent() {
     service.restart(|home| {
         let elsewhere = home.path().join("elsewhere");
         std::fs::rename(home.data(), &elsewhere).unwrap();
-        std::os::unix::fs::symlink(elsewhere, home.data()).unwrap();
+        let indexed = run(watchbill(home.path()).arg("--data-dir").arg(&elsewhere).arg("index"));
+        assert_eq!(indexed.code, 0, "{}", indexed.err);
+        assert!(held(&elsewhere.join("received"), "movedword"));
+        std::fs::rename(elsewhere, home.data()).unwrap();
     });
     service.prompt(2, "The nextword");
     service.finds("nextword");
     assert_eq!(found(&service.home, &["movedword"]).len(), 1);
     let shown = service.home.out(&["show", SESSION]);
     assert!(shown.matches("movedword").count() == 1 && shown.contains("nextword"), "{shown}");
+}
+
+#[test]
+fn a_private_turn_stays_private_when_the_service_starts_again() {
+    let mut service = Service::with(ACCEPTS);
+    service.prompt(1, "The openword");
+    service.prompt(2, "<private>the keyword under the mat</private>");
+    service.stores_all("firstmark");
+    service.restart(|_| {});
+    service.call("hidden");
+    service.ends("The hiddenanswer is there.");
+    service.stores_all("secondmark");
+    for word in ["hiddenin", "hiddenout", "hiddenanswer"] {
+        assert!(!held(&service.received(), word) && !is_stored(&service.home, word), "{word} is kept");
+    }
+    service.prompt(3, "The nextword");
+    service.call("shown");
+    service.finds("shownout");
+}
+
+#[test]
+fn a_text_that_cannot_be_kept_holds_up_no_other_session() {
+    let service = Service::with(ACCEPTS);
+    std::fs::create_dir_all(service.received().join(format!("{SESSION}.jsonl"))).unwrap();
+    service.prompt(1, "The lostword");
+    service.call("lost");
+    service.stores_all("keptword");
+}
+
+#[test]
+fn a_program_changes_no_answer_of_the_agent() {
+    let service = Service::with(ACCEPTS);
+    let said = json!({"type": "assistant", "uuid": "u2", "timestamp": "2026-11-20T15:00:01.000Z", "cwd": "/home/dev/api",
+        "sessionId": PAGER, "message": {"role": "assistant", "content": [
+            {"type": "text", "text": "The realanswer"}]}});
+    let path = format!("projects/-home-dev-x/{PAGER}.jsonl");
+    append(&service.home.claude(), Path::new(&path), &format!("{said}\n"));
+    service.finds("realanswer");
+    let forged = json!({"claudeSessionId": PAGER, "last_assistant_message": "The forgedanswer"});
+    service.sends("/api/sessions/summarize", forged);
+    service.prompt(1, "The openword");
+    service.ends("The <system-reminder>programnote</system-reminder> sentanswer");
+    service.stores_all("markword");
+    for (word, is) in
+        [("realanswer", true), ("sentanswer", true), ("forgedanswer", false), ("programnote", false)]
+    {
+        assert_eq!(is_stored(&service.home, word), is, "{word}");
+    }
+}
+
+/// Whether the database has the word.
+fn is_stored(home: &Home, word: &str) -> bool {
+    let is_database =
+        |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("watchbill.db"));
+    in_bytes(home, word).iter().any(|path| is_database(path))
 }

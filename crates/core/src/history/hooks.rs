@@ -135,8 +135,11 @@ impl HistoryFold {
         let mut batch = Batch::new(id);
         batch.last_activity_at = Some(at);
         if ended.status == BatchStatus::Completed {
-            let text = event.texts.last_assistant_message.as_deref().and_then(keep_public);
+            let text = event.texts.last_assistant_message.as_deref();
+            let text = text.map(|text| without_reminders(text, false));
             batch.response = text
+                .as_deref()
+                .and_then(keep_public)
                 .map(|text| text.trim().to_owned())
                 .filter(|text| !text.is_empty())
                 .map(|text| (at, text[..text.floor_char_boundary(settings.response)].to_owned()));

@@ -1,14 +1,17 @@
 //! Transcripts of sessions that other programs report over HTTP, in the form of Claude Code: search, timelines and exports read them
 //! as they read every transcript. A session has one as long as no transcript of an agent is known.
 
+use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use watchbill_core::hook::{HookEvent, HookPayload, HookTexts};
 use watchbill_core::ids::{SessionId, stable_hash};
 use watchbill_core::time::Timestamp;
-use watchbill_platform::files::{open_private, private_dir};
+use watchbill_hooks::sender::HTTP_ID;
+use watchbill_platform::files::{open_ordinary, open_private, private_dir};
 use watchbill_settings::over_http_root;
 use watchbill_store::{SessionKey, StoreError, WriteTransaction};
 
@@ -47,11 +50,15 @@ fn is_like_ours(path: &Path) -> bool {
 pub(crate) fn take(
     step: &mut WriteTransaction<'_>,
     key: SessionKey,
-    session: &SessionId,
-    payload: &str,
+    payload: &HookPayload,
+    text: &str,
     at: Timestamp,
 ) -> Result<Option<PathBuf>, StoreError> {
-    let event: Value = serde_json::from_str(payload).unwrap_or_default();
+    let session = &payload.session;
+    let mut event: Value = serde_json::from_str(text).unwrap_or_default();
+    if let (Some(fields), Some(prompt)) = (event.as_object_mut(), &payload.prompt_id) {
+        fields.insert("prompt_id".to_owned(), (**prompt).into());
+    }
     if let Some(project) = event["project"].as_str() {
         step.note_project(key, project)?;
     }
@@ -63,15 +70,43 @@ pub(crate) fn take(
     if records.is_empty() || others.iter().any(|(_, other, _)| !is_like_ours(Path::new(other))) {
         return Ok(None);
     }
-    append(&path, &records).map_err(|source| StoreError::Io { path: path.clone(), source })?;
-    Ok(Some(path))
+    match append(&path, &records) {
+        Ok(()) => Ok(Some(path)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+            Err(StoreError::Full { path })
+        }
+        // The same step stores the events of other sessions.
+        Err(error) => {
+            tracing::warn!(%error, file = %path.display(), "a text that a program sent cannot be kept");
+            Ok(None)
+        }
+    }
+}
+
+/// An event that names no prompt belongs to the newest prompt of its session. A program reports no answer of a turn that it did not
+/// begin.
+pub(crate) fn place_in_turn(
+    step: &WriteTransaction<'_>,
+    payload: &mut HookPayload,
+    texts: &mut HookTexts<'_>,
+) -> Result<(), StoreError> {
+    let prompt = match payload.prompt_id.take() {
+        None => step.newest_batch(&payload.session)?.map(Into::into),
+        known => known,
+    };
+    let is_own = prompt.as_deref().is_some_and(|prompt| prompt.starts_with(HTTP_ID));
+    if !is_own {
+        texts.last_assistant_message = None;
+    }
+    payload.prompt_id = prompt.filter(|_| is_own || !matches!(payload.event, HookEvent::Stop { .. }));
+    Ok(())
 }
 
 fn append(path: &Path, records: &[Value]) -> io::Result<()> {
     for folder in path.ancestors().skip(1).take(3).collect::<Vec<_>>().into_iter().rev() {
         private_dir(folder)?;
     }
-    let mut file = open_private(OpenOptions::new().read(true).append(true).create(true), path)?;
+    let mut file = open_ordinary(OpenOptions::new().read(true).append(true).create(true), path)?;
     let mut last = *b"\n";
     if file.seek(SeekFrom::End(-1)).is_ok() {
         file.read_exact(&mut last)?;
@@ -110,7 +145,13 @@ fn records(event: &Value, session: &SessionId, at: Timestamp) -> Vec<Value> {
         },
         _ => Vec::new(),
     };
-    let event_id = stable_hash(event.to_string().as_bytes());
+    // A program may send the same prompt or call again with other fields.
+    let id = match event["hook_event_name"].as_str() {
+        Some("UserPromptSubmit") => &event["prompt_id"],
+        Some("PostToolUse") => call,
+        _ => &Value::Null,
+    };
+    let event_id = stable_hash(if id.is_null() { event } else { id }.to_string().as_bytes());
     for (part, record) in records.iter_mut().enumerate() {
         record["uuid"] = format!("http-{event_id:016x}-{part}").into();
         record["timestamp"] = at.to_string().into();
@@ -124,7 +165,28 @@ fn records(event: &Value, session: &SessionId, at: Timestamp) -> Vec<Value> {
     records
 }
 
-/// Removes the transcripts of these sessions, and in others the lines that `is_meant` names.
+/// The files of all sessions, also those that a killed program did not finish.
+fn files(data_dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder(data_dir)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect())
+}
+
+/// Removes the transcripts of these sessions.
+///
+/// # Errors
+/// When a file cannot be removed.
+pub(crate) fn forget(data_dir: &Path, sessions: &[SessionId]) -> io::Result<()> {
+    let sessions: HashSet<&str> = sessions.iter().map(SessionId::as_str).collect();
+    // An id has no dot.
+    let id = |path: &Path| Some(path.file_name()?.to_str()?.split('.').next()?.to_owned());
+    let is_meant = |path: &PathBuf| id(path).is_some_and(|id| sessions.contains(&*id));
+    files(data_dir)?.iter().filter(|path| is_meant(path)).try_for_each(fs::remove_file)
+}
+
+/// Removes the transcripts of these sessions, and in others the events that have a line that `is_meant` names.
 ///
 /// # Errors
 /// When a file cannot be read or written.
@@ -133,21 +195,28 @@ pub(crate) fn remove(
     sessions: &[SessionId],
     is_meant: &dyn Fn(&str) -> bool,
 ) -> io::Result<()> {
-    let mut there: Vec<PathBuf> =
-        fs::read_dir(folder(data_dir)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    for path in sessions.iter().filter_map(|session| transcript(data_dir, session)) {
-        there.retain(|other| *other != path);
-        fs::remove_file(path)?;
-    }
-    for path in there {
-        let text = fs::read_to_string(&path)?;
-        let left: Vec<&str> = text.split_inclusive('\n').filter(|line| !is_meant(line)).collect();
+    forget(data_dir, sessions)?;
+    for path in files(data_dir)? {
+        let bytes = fs::read(&path)?;
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        // The lines of an event follow each other.
+        let events =
+            lines.chunk_by(|one, next| event_of(one).is_some_and(|event| event_of(next) == Some(event)));
+        // A line that is not UTF-8 is a part of one.
+        let stays = |line: &&[u8]| str::from_utf8(line).is_ok_and(|line| !is_meant(line));
+        let left: Vec<&[u8]> = events.filter(|event| event.iter().all(stays)).flatten().copied().collect();
         let left = left.concat();
-        if left.len() < text.len() {
-            replace(&path, text.len() as u64, left.as_bytes())?;
+        if left.len() < bytes.len() {
+            replace(&path, bytes.len() as u64, &left)?;
         }
     }
     Ok(())
+}
+
+/// The part of a line's `uuid` that all lines of its event share.
+fn event_of(line: &[u8]) -> Option<String> {
+    let record: Value = serde_json::from_slice(line).ok()?;
+    Some(record["uuid"].as_str()?.rsplit_once('-')?.0.to_owned())
 }
 
 /// Replaces a file that still has this length. Another program may have appended records: the next reader looks again.

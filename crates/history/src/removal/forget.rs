@@ -91,7 +91,7 @@ fn forget_all_of(
     let ids: Vec<SessionId> = selection.forecast.sessions.iter().map(|id| SessionId::new(id)).collect();
     let places = HookPaths::new(data_dir);
     let out_of_hooks = || {
-        over_http::remove(data_dir, &ids, &|_| false)?;
+        over_http::forget(data_dir, &ids)?;
         watchbill_hooks::forget::forget(&places, &ids)
     };
     out_of_hooks().map_err(|error| {

@@ -1,5 +1,6 @@
 //! Stores new lines of transcripts and hook events.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -130,18 +131,22 @@ impl Intake {
         let mut step = store.step()?;
         for (message, payload) in &payloads {
             let text = String::from_utf8_lossy(&message.payload);
-            let Ok(texts) = read_texts(&text) else { continue };
+            let Ok(mut texts) = read_texts(&text) else { continue };
+            let mut payload = Cow::Borrowed(*payload);
+            if message.over_http {
+                over_http::place_in_turn(&step, payload.to_mut(), &mut texts)?;
+            }
             let kept = index.add_hook_event(
                 &*parts.fs,
                 &mut step,
-                HookEventParts { origin: &message.origin, payload, texts: &texts },
+                HookEventParts { origin: &message.origin, payload: &payload, texts: &texts },
             )?;
             if let Some(session) = kept
                 && message.over_http
                 && !is_named_in(&parts.settings.exclude, &text)
             {
                 let at = message.origin.at;
-                grown.extend(over_http::take(&mut step, session, &payload.session, &text, at)?);
+                grown.extend(over_http::take(&mut step, session, &payload, &text, at)?);
             }
         }
         step.commit()?;

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row};
 use watchbill_core::history::rows::{Batch, Ended};
-use watchbill_core::ids::RecordId;
+use watchbill_core::ids::{RecordId, SessionId};
 use watchbill_core::time::Timestamp;
 
 use super::{FileKey, SessionKey, at, count, record_blob, record_of, shared, time, uncount};
@@ -193,6 +193,21 @@ impl WriteTransaction<'_> {
             "SELECT EXISTS (SELECT 1 FROM batches WHERE session = ?1 AND batch = ?2 AND private = 1)",
             (session, batch),
         )
+    }
+
+    /// The turn of a session that began last.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn newest_batch(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        self.read(|sql| {
+            sql.prepare_cached(
+                "SELECT batch FROM batches JOIN sessions ON sessions.id = batches.session
+                 WHERE session_id = ?1 ORDER BY started_at DESC LIMIT 1",
+            )?
+            .query_row([session.as_str()], |row| row.get(0))
+            .optional()
+        })
     }
 
     /// The turn is private: what hooks reported of its calls before goes.

@@ -31,14 +31,14 @@ impl HistoryFold {
     ) {
         let mut buffer = std::mem::take(&mut self.buffer);
         if let Some(piece) = full.content().string(step.settings.words, &mut buffer) {
-            self.note_answer(piece.text, step);
+            self.note_answer(piece, step);
             self.emit_text(Role::Answer, None, piece, step);
         }
         for (block, parsed) in full.content().blocks().zip(&answer.blocks) {
             match block.kind() {
                 "text" => {
                     let piece = block.text(step.settings.words, &mut buffer);
-                    self.note_answer(piece.text, step);
+                    self.note_answer(piece, step);
                     self.emit_text(Role::Answer, None, piece, step);
                 }
                 "thinking" if step.settings.cut > 0 => {

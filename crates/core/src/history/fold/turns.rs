@@ -231,12 +231,13 @@ impl HistoryFold {
     }
 
     /// Notes a text of the agent; the newest one is the batch's response.
-    pub(super) fn note_answer(&mut self, text: &str, step: &RecordContext<'_, '_>) {
+    pub(super) fn note_answer(&mut self, piece: Piece<'_>, step: &RecordContext<'_, '_>) {
+        let text = without_reminders(piece.text, piece.cut > 0);
         if step.agent.is_some() || self.is_private() || text.trim_ascii_start().is_empty() {
             return;
         }
         let (Some(at), limit) = (step.at, step.settings.response) else { return };
-        let Some(text) = keep_public(text) else { return };
+        let Some(text) = keep_public(&text) else { return };
         let text = text.trim();
         let text = &text[..text.floor_char_boundary(limit)];
         if let Some(changes) = self.turn_changes() {
