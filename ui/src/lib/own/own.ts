@@ -3,6 +3,7 @@
 import type { OwnAgent } from "../bindings/OwnAgent";
 import type { OwnKind } from "../bindings/OwnKind";
 import type { TrackedSession } from "../bindings/TrackedSession";
+import type { WorkChain } from "../bindings/WorkChain";
 
 /** The kind of an own session; undefined for a session that was started elsewhere. */
 export function ownKind(session: TrackedSession): OwnKind | undefined {
@@ -48,3 +49,9 @@ export const MODES: Readonly<Record<OwnAgent, readonly string[]>> = {
   gemini: ["default", "autoEdit", "plan", "yolo"],
   shell: [],
 };
+
+/** Whether the session's host alone has what was said in its work chain. */
+export function isUnwritten(session: TrackedSession, chain: WorkChain | undefined): boolean {
+  const alone = chain?.segments.every((segment) => segment.sessionId === session.sessionId) ?? true;
+  return alone && !hasTranscript(session);
+}
