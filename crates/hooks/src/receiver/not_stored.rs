@@ -145,7 +145,7 @@ impl StorageFilter {
     /// still have equal inputs.
     pub fn public<'f>(&mut self, message: &HookMessage, frame: &'f [u8]) -> Cow<'f, [u8]> {
         self.note_prompt(message);
-        if !message.parsed(parse_payload).is_ok_and(|event| self.is_private(&event)) {
+        if !message.parsed(parse_payload).is_ok_and(|event| self.is_private(event)) {
             return Cow::Borrowed(frame);
         }
         let (Decoded::Whole { envelope, .. }, Ok(Value::Object(payload))) =
