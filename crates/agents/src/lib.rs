@@ -25,7 +25,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 // Sessions of no other agent are watched so far. The next one brings a choice by `Agent` here.
-pub use claude::{excluded, hooks, install, layout, records, registry, requests, supplement};
+pub use claude::{
+    excluded, hooks, install, layout, private_events, records, registry, reported, requests, supplement,
+};
 pub use traits::Traits;
 pub use watchbill_core::ids::Agent;
 

@@ -6,8 +6,10 @@ pub mod hooks;
 pub mod install;
 pub mod launch;
 pub mod layout;
+pub mod private_events;
 pub mod records;
 pub mod registry;
+pub mod reported;
 pub mod requests;
 pub mod supplement;
 

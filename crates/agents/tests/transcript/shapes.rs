@@ -382,11 +382,11 @@ fn each_smaller_type_is_read() {
         ),
         (
             r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"and this","commandMode":"prompt"}}"#,
-            Body::Attachment(Attachment::QueuedCommand { text: "and this".into() }),
+            Body::Attachment(Attachment::QueuedCommand { text: "and this".into(), private: false }),
         ),
         (
             r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":[{"type":"text","text":"in blocks"}]}}"#,
-            Body::Attachment(Attachment::QueuedCommand { text: "in blocks".into() }),
+            Body::Attachment(Attachment::QueuedCommand { text: "in blocks".into(), private: false }),
         ),
         (
             r#"{"type":"queue-operation","operation":"enqueue","content":"later"}"#,

@@ -197,6 +197,10 @@ fn a_turn_whose_prompt_is_private_as_a_whole_has_no_text() {
         r#"{"type":"user","message":{"content":"<private>S3CRET</private>"}}
 {"type":"assistant","message":{"content":[{"type":"thinking","thinking":"S3CRET"},{"type":"text","text":"S3CRET"},{"type":"tool_use","id":"a","name":"Bash","input":{"command":"cat S3CRET"}}]}}
 {"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"S3CRET"}]}}
+{"type":"user","isSidechain":true,"message":{"content":"S3CRET for a subagent"}}
+{"type":"system","subtype":"away_summary","content":"S3CRET was asked"}
+{"type":"user","origin":{"kind":"task-notification"},"message":{"content":"<task-notification><summary>S3CRET ran</summary></task-notification>"}}
+{"type":"assistant","message":{"content":[{"type":"text","text":"S3CRET came"}]}}
 {"type":"user","message":{"content":"openly"}}
 {"type":"assistant","message":{"content":[{"type":"text","text":"loud"}]}}"#,
     );
@@ -204,6 +208,16 @@ fn a_turn_whose_prompt_is_private_as_a_whole_has_no_text() {
     let said = format!("{said:?}");
     assert!(!said.contains("S3CRET"), "{said}");
     assert!(["(private)", "openly", "loud"].iter().all(|kept| said.contains(kept)), "{said}");
+    // The whole prompt counts, however long it is.
+    for (begin, end, is_private) in
+        [("<private>", "</private>", true), ("<private>", "</private> openly", false)]
+    {
+        let prompt = format!("{begin}{}{end}", "long ".repeat(100_000));
+        let answer = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"loud"}]}}"#;
+        let said =
+            timeline(&format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{prompt}\"}}}}\n{answer}"));
+        assert_eq!(format!("{said:?}").contains("loud"), !is_private, "{end}");
+    }
 }
 
 #[test]

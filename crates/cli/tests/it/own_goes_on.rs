@@ -214,6 +214,15 @@ fn the_window_changes_the_agent_of_a_session_that_runs() {
     assert_eq!(place.rows().len(), 1, "nothing is started yet");
     let mut spec = planned["spec"].clone();
     spec["command"] = json!([place.home.path().join("bin/claude")]);
+    let mut nowhere = spec.clone();
+    nowhere["cwd"] = json!("/nowhere");
+    let request = serde_json::from_value(json!({ "request": "own_start", "spec": nowhere })).unwrap();
+    assert!(router.answer(&Face::Window { refusal: None }, request, Arc::new(|| true)).is_err());
+    assert_ne!(
+        row_of(&place, &before)["state"],
+        "ended",
+        "nothing is stopped for a session that cannot start"
+    );
     assert_eq!(ask(json!({ "request": "own_start", "spec": spec })), Value::Null);
     assert_eq!(row_of(&place, &before)["state"], "ended", "it was ended first");
     until("the row of the new one", || row_of(&place, &before)["supersededBy"] == id);

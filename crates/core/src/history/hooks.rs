@@ -96,7 +96,9 @@ impl HistoryFold {
         };
         let words = without_quotes(words);
         let words = without_reminders(&words, false);
-        let public = keep_public(&words);
+        // A notice may quote the turn that it goes on with.
+        let of_others = notice || event.texts.prompt_origin == Some(PromptOrigin::Peer);
+        let public = keep_public(&words).filter(|_| !(of_others && self.is_private()));
         let mut batch = Batch::new(Arc::clone(&id));
         batch.private = public.is_none();
         batch.prompt = public.map(|text| text.trim().to_owned());

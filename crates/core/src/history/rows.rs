@@ -164,7 +164,7 @@ impl Batch {
     /// Of a turn whose prompt is private as a whole, no text is kept. The agent's message about a failure is no such text.
     pub fn hide_private(&mut self) {
         if self.private {
-            self.response = None;
+            (self.prompt, self.response) = (None, None);
         }
     }
 }

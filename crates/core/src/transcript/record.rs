@@ -145,6 +145,8 @@ pub const TEXT_LIMIT: usize = 2048;
 pub struct Prompt<'a> {
     /// The text, cut at [`TEXT_LIMIT`] bytes; empty if the prompt has only images.
     pub text: Cow<'a, str>,
+    /// Nothing of the whole text but private parts is the user's own.
+    pub private: bool,
     /// The source of the prompt.
     pub origin: PromptOrigin,
     /// `permissionMode` at the time.
@@ -164,6 +166,13 @@ pub enum PromptOrigin {
     TaskNotification,
     /// Another session, a teammate or a coordinator.
     Peer,
+}
+
+impl PromptOrigin {
+    /// Whether the turn is private as a whole, if the turn `before` was or was not. Only the user's own prompt begins a public one.
+    pub fn privacy(self, private: bool, before: bool) -> bool {
+        private || (before && self != Self::Human)
+    }
 }
 
 /// The outcome of one tool call.
@@ -343,6 +352,8 @@ pub enum Attachment<'a> {
     QueuedCommand {
         /// The prompt, cut at [`TEXT_LIMIT`] bytes.
         text: Cow<'a, str>,
+        /// Nothing of the whole text but private parts is the user's own.
+        private: bool,
     },
     /// `hook_success` of a SessionStart hook; the source follows the colon in `hookName`.
     SessionStart {

@@ -99,7 +99,9 @@ impl TimelineBuilder {
                     PromptOrigin::TaskNotification => Origin::TaskNotification,
                     PromptOrigin::Peer => Origin::Peer,
                 };
-                self.leave_out.begin_turn(&text);
+                if place.agent_id().is_none() {
+                    self.leave_out.begin_turn(p.origin, p.private);
+                }
                 self.add(&place, What::Prompt { text, origin });
                 let told = told_before(full.content());
                 if told > 0 {
@@ -124,13 +126,19 @@ impl TimelineBuilder {
                 self.add(&place, What::Error(text));
             }
             Body::System(system) => self.system(&place, full, system),
-            Body::Attachment(Attachment::QueuedCommand { .. }) => self.queued(&place, full),
+            Body::Attachment(Attachment::QueuedCommand { private, .. }) => {
+                self.queued(&place, full, *private)
+            }
             _ => {}
         }
     }
 
     fn add(&mut self, place: &RecordPlace<'_>, what: What) {
-        let Some(what) = public(what).filter(|what| !self.leave_out.hides(what)) else { return };
+        let has_text = !matches!(what, What::Tool(_) | What::Boundary(_) | What::Interrupted | What::Note(_));
+        if self.leave_out.is_private() && has_text {
+            return;
+        }
+        let Some(what) = public(what) else { return };
         self.entries.push(Entry {
             offset: place.offset,
             uuid: place.envelope.uuid,
@@ -236,6 +244,9 @@ impl TimelineBuilder {
     }
 
     fn command(&mut self, place: &RecordPlace<'_>, full: &dyn Payloads<'_>) {
+        if self.leave_out.is_private() {
+            return;
+        }
         for part in full.commands(PAYLOAD_LIMIT) {
             match part {
                 CommandPart::Command(typed) if !self.leave_out.typed(&typed) => {
@@ -278,7 +289,9 @@ impl TimelineBuilder {
             System::Other(subtype) if subtype == "local_command" => {
                 self.command(place, full);
             }
-            System::AwaySummary | System::Other(_) if !place.envelope.meta => {
+            System::AwaySummary | System::Other(_)
+                if !(place.envelope.meta || self.leave_out.is_private()) =>
+            {
                 let text = full.words(PAYLOAD_LIMIT);
                 if *system == System::AwaySummary || !self.leave_out.printed(&text) {
                     self.note(place, text.trim());
@@ -288,15 +301,15 @@ impl TimelineBuilder {
         }
     }
 
-    fn queued(&mut self, place: &RecordPlace<'_>, full: &dyn Payloads<'_>) {
+    fn queued(&mut self, place: &RecordPlace<'_>, full: &dyn Payloads<'_>, private: bool) {
         let (text, origin) = full.queued_prompt(TEXT_LIMIT + 4);
         let text = ellipsis(Cow::Owned(text), TEXT_LIMIT);
+        self.leave_out.begin_turn(origin.unwrap_or(PromptOrigin::Human), private);
         let origin = match origin {
             Some(PromptOrigin::TaskNotification) => Origin::TaskNotification,
             Some(PromptOrigin::Peer) => Origin::Peer,
             Some(PromptOrigin::Human) | None => Origin::Queued,
         };
-        self.leave_out.begin_turn(&text);
         self.add(place, What::Prompt { text, origin });
     }
 }

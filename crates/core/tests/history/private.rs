@@ -91,6 +91,8 @@ fn of_a_turn_whose_prompt_is_private_as_a_whole_no_text_is_kept() {
 {"type":"assistant","uuid":"4","timestamp":"2026-11-20T15:00:03.000Z","message":{"id":"n","content":[{"type":"tool_use","id":"p","name":"ExitPlanMode","input":{"plan":"S3CRET"}},{"type":"tool_use","id":"late","name":"Bash","input":{"command":"S3CRET"}}]}}
 {"type":"user","uuid":"5","timestamp":"2026-11-20T15:00:04.000Z","toolUseResult":{"plan":"S3CRET"},"message":{"content":[{"type":"tool_result","tool_use_id":"p","content":"ok"}]}}
 {"type":"assistant","uuid":"6","timestamp":"2026-11-20T15:00:05.000Z","message":{"id":"o","stop_reason":"end_turn","content":[{"type":"text","text":"S3CRET it is"}]}}
+{"type":"user","uuid":"n","timestamp":"2026-11-20T15:00:06.000Z","origin":{"kind":"task-notification"},"message":{"content":"<task-notification><task-id>b</task-id><summary>S3CRET ran</summary></task-notification>"}}
+{"type":"assistant","uuid":"o","timestamp":"2026-11-20T15:00:07.000Z","message":{"id":"r","stop_reason":"end_turn","content":[{"type":"text","text":"S3CRET came"}]}}
 "#;
     let next = r#"
 {"type":"user","uuid":"7","timestamp":"2026-11-20T15:01:00.000Z","message":{"content":"in the open"}}
@@ -111,7 +113,7 @@ fn of_a_turn_whose_prompt_is_private_as_a_whole_no_text_is_kept() {
         assert!(!all.contains("S3CRET"), "{restarts}: {:#?}", reader.model);
         let kept: Vec<_> = activities.values().map(|call| (call.tool.as_deref(), call.outcome)).collect();
         assert!(kept.contains(&(Some("Read"), Some(CallOutcome::Ok))), "{kept:?}");
-        assert_eq!(batches.values().filter(|batch| batch.private && batch.is_over()).count(), 1);
+        assert_eq!(batches.values().filter(|batch| batch.private && batch.is_over()).count(), 2);
         assert_eq!(reader.model.texts_of(Role::Answer), ["done"]);
     }
 }

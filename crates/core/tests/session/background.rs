@@ -82,7 +82,10 @@ fn edge_32_an_unanswered_notice_does_not_keep_the_turn_open() {
 #[test]
 fn edge_32_a_notice_taken_into_the_running_turn() {
     let mut play = Play::of(delegated());
-    play.apply(&record(1.8, Body::Attachment(Attachment::QueuedCommand { text: NOTICE.into() })));
+    play.apply(&record(
+        1.8,
+        Body::Attachment(Attachment::QueuedCommand { text: NOTICE.into(), private: false }),
+    ));
     assert_eq!(play.fold.facts().subagents_running, 0);
     play.apply(&answer_ends(2.0, "Both are done."));
     assert_eq!(play.now(), ENDED);

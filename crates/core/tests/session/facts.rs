@@ -7,6 +7,8 @@ use crate::script::*;
 #[test]
 fn a_turn_whose_prompt_is_private_as_a_whole_gives_no_summary() {
     let mut records = vec![prompt(0.0, "<private>all of it</private>"), answer_ends(2.0, "It is done.")];
+    // A notice goes on with the turn.
+    records.extend([notification(2.5, "b"), answer_ends(2.8, "It came.")]);
     assert_eq!(Play::of(records.clone()).fold.facts().summary, None);
     records.extend([prompt(3.0, "and this"), answer_ends(4.0, "That too.")]);
     assert_eq!(Play::of(records).fold.facts().summary.as_deref(), Some("That too."));

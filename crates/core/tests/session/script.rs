@@ -71,6 +71,7 @@ pub fn prompt_body(
 ) -> Body<'static> {
     Body::Prompt(Prompt {
         text: text.into(),
+        private: watchbill_core::history::is_wholly_private(text),
         origin,
         permission_mode: mode.map(Cow::from),
         task_id: task.map(Cow::from),

@@ -60,8 +60,13 @@ fn found_in(paths: &[PathBuf]) -> Vec<OwnAgent> {
 /// # Errors
 /// When it does not run, or another process has the session that it goes on with.
 pub(super) fn start_new(engine: &Handle, mut spec: OwnSpec) -> Result<(), ApiError> {
-    data_dir(engine)?;
-    if let Some(OwnResume { session, fork: false }) = &spec.switched {
+    let data = data_dir(engine)?;
+    let is_new = !Folder::of(&data, &spec.session).map_err(wrong_folder)?.spec_file().exists();
+    if let Some(OwnResume { session, fork: false }) = &spec.switched
+        && is_new
+    {
+        // Nothing is stopped for a session that cannot start.
+        ready(&spec)?;
         release(engine, session)?;
         spec.created_at = SystemClock.now().to_string();
     }
@@ -212,16 +217,7 @@ impl Start {
     /// When it does not run.
     pub fn begin(mut self, settings: &Settings) -> Result<(Folder, OwnSpec), ApiError> {
         let data = settings.data_dir.as_deref().ok_or_else(no_data_dir)?;
-        if !Path::new(&self.spec.cwd).is_dir() {
-            let words = format!(
-                "the folder {} does not exist, or is not readable: make it again, or start a session in another one",
-                self.spec.cwd
-            );
-            return Err(ApiError::new(ErrorCode::Invalid, words));
-        }
-        let program = host_program().map_err(|error| {
-            ApiError::new(ErrorCode::Internal, format!("the program of the hosts is not found: {error}"))
-        })?;
+        let program = ready(&self.spec)?;
         let started = if self.again {
             start::resume(data, &program, &self.spec.session)
         } else {
@@ -239,6 +235,20 @@ impl Start {
         mark_unwanted_own(settings, &folder, &self.spec);
         Ok((folder, self.spec))
     }
+}
+
+/// The program of the hosts, if it and the folder of the session are there.
+fn ready(spec: &OwnSpec) -> Result<PathBuf, ApiError> {
+    if !Path::new(&spec.cwd).is_dir() {
+        let words = format!(
+            "the folder {} does not exist, or is not readable: make it again, or start a session in another one",
+            spec.cwd
+        );
+        return Err(ApiError::new(ErrorCode::Invalid, words));
+    }
+    host_program().map_err(|error| {
+        ApiError::new(ErrorCode::Internal, format!("the program of the hosts is not found: {error}"))
+    })
 }
 
 /// The watched folder that has the transcript of a session.

@@ -1,4 +1,4 @@
-//! Transcripts of sessions that other programs report over HTTP, in the form of Claude Code: search, timelines and exports read them
+//! Transcripts of sessions that other programs report over HTTP, in the form of an agent's: search, timelines and exports read them
 //! as they read every transcript. A session has one as long as no transcript of an agent is known.
 
 use std::collections::HashSet;
@@ -6,9 +6,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use watchbill_agents::reported::records;
 use watchbill_core::hook::{HookEvent, HookPayload, HookTexts};
-use watchbill_core::ids::{SessionId, stable_hash};
+use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::sender::HTTP_ID;
 use watchbill_platform::files::{open_ordinary, open_private, private_dir};
@@ -34,7 +35,7 @@ pub fn transcript(data_dir: &Path, session: &SessionId) -> Option<PathBuf> {
     place(data_dir, session).filter(|path| path.is_file())
 }
 
-/// Whether a file is such a transcript, in the data folder of this store, and the other transcript of its session is none.
+/// Whether a file goes because `to` has its session: it is ours, in the data folder of this store, and `to` is the agent's.
 pub(super) fn gives_way(step: &WriteTransaction<'_>, path: &Path, to: &Path) -> bool {
     let ours = step.path().parent().map(folder);
     ours.is_some_and(|folder| path.parent() == Some(&*folder)) && !is_like_ours(to)
@@ -65,7 +66,7 @@ pub(crate) fn take(
     let Some(path) = step.path().parent().and_then(|data_dir| place(data_dir, session)) else {
         return Ok(None);
     };
-    let records = records(&event, session, at);
+    let records = records(&event, session.as_str(), &at.to_string());
     let others = step.other_transcripts(session, &path.to_string_lossy())?;
     if records.is_empty() || others.iter().any(|(_, other, _)| !is_like_ours(Path::new(other))) {
         return Ok(None);
@@ -83,13 +84,13 @@ pub(crate) fn take(
     }
 }
 
-/// An event that names no prompt belongs to the newest prompt of its session. A program reports no answer of a turn that it did not
-/// begin.
+/// An event that names no prompt belongs to the newest prompt of its session. `false`: it would end a turn of the agent, and a program
+/// ends only turns that it began.
 pub(crate) fn place_in_turn(
     step: &WriteTransaction<'_>,
     payload: &mut HookPayload,
     texts: &mut HookTexts<'_>,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let prompt = match payload.prompt_id.take() {
         None => step.newest_batch(&payload.session)?.map(Into::into),
         known => known,
@@ -98,8 +99,9 @@ pub(crate) fn place_in_turn(
     if !is_own {
         texts.last_assistant_message = None;
     }
-    payload.prompt_id = prompt.filter(|_| is_own || !matches!(payload.event, HookEvent::Stop { .. }));
-    Ok(())
+    let ends_others = prompt.is_some() && !is_own && matches!(payload.event, HookEvent::Stop { .. });
+    payload.prompt_id = prompt;
+    Ok(!ends_others)
 }
 
 fn append(path: &Path, records: &[Value]) -> io::Result<()> {
@@ -115,54 +117,6 @@ fn append(path: &Path, records: &[Value]) -> io::Result<()> {
     let end = if last == *b"\n" { "" } else { "\n" };
     let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
     file.write_all(format!("{end}{lines}").as_bytes())
-}
-
-/// The records of an event.
-fn records(event: &Value, session: &SessionId, at: Timestamp) -> Vec<Value> {
-    let record =
-        |role: &str, content: Value| json!({ "type": role, "message": { "role": role, "content": content } });
-    let call = &event["tool_use_id"];
-    let mut records = match event["hook_event_name"].as_str() {
-        Some("UserPromptSubmit") => vec![record("user", event["prompt"].clone())],
-        Some("PostToolUse") => {
-            let (tool, input) = (&event["tool_name"], &event["tool_input"]);
-            let result = match &event["tool_response"] {
-                Value::String(text) => text.clone(),
-                Value::Null => String::new(),
-                other => other.to_string(),
-            };
-            let used = json!([{ "type": "tool_use", "id": call, "name": tool, "input": input }]);
-            let gave = json!([{ "type": "tool_result", "tool_use_id": call, "content": result }]);
-            vec![record("assistant", used), record("user", gave)]
-        }
-        Some("Stop") => match event["last_assistant_message"].as_str() {
-            Some(text) => {
-                let mut said = record("assistant", json!([{ "type": "text", "text": text }]));
-                said["message"]["stop_reason"] = "end_turn".into();
-                vec![said]
-            }
-            None => Vec::new(),
-        },
-        _ => Vec::new(),
-    };
-    // A program may send the same prompt or call again with other fields.
-    let id = match event["hook_event_name"].as_str() {
-        Some("UserPromptSubmit") => &event["prompt_id"],
-        Some("PostToolUse") => call,
-        _ => &Value::Null,
-    };
-    let event_id = stable_hash(if id.is_null() { event } else { id }.to_string().as_bytes());
-    for (part, record) in records.iter_mut().enumerate() {
-        record["uuid"] = format!("http-{event_id:016x}-{part}").into();
-        record["timestamp"] = at.to_string().into();
-        record["sessionId"] = session.as_str().into();
-        for (to, from) in [("promptId", "prompt_id"), ("cwd", "cwd")] {
-            if event[from].is_string() {
-                record[to] = event[from].clone();
-            }
-        }
-    }
-    records
 }
 
 /// The files of all sessions, also those that a killed program did not finish.
@@ -197,6 +151,11 @@ pub(crate) fn remove(
 ) -> io::Result<()> {
     forget(data_dir, sessions)?;
     for path in files(data_dir)? {
+        if path.extension().is_some_and(|end| end == "new") {
+            // A program that was killed did not finish it.
+            fs::remove_file(&path)?;
+            continue;
+        }
         let bytes = fs::read(&path)?;
         let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         // The lines of an event follow each other.

@@ -133,8 +133,8 @@ impl Intake {
             let text = String::from_utf8_lossy(&message.payload);
             let Ok(mut texts) = read_texts(&text) else { continue };
             let mut payload = Cow::Borrowed(*payload);
-            if message.over_http {
-                over_http::place_in_turn(&step, payload.to_mut(), &mut texts)?;
+            if message.over_http && !over_http::place_in_turn(&step, payload.to_mut(), &mut texts)? {
+                continue;
             }
             let kept = index.add_hook_event(
                 &*parts.fs,

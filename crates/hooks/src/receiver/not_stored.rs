@@ -9,44 +9,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use watchbill_agents::excluded::is_named_in;
 
-use serde_json::{Map, Value, json};
-use watchbill_agents::hooks::parse_payload;
+use watchbill_agents::hooks::{parse_payload, read_texts};
+use watchbill_agents::private_events::{may_be_prompt, without_texts};
 use watchbill_core::history::{Exclude, is_wholly_private};
 use watchbill_core::hook::{HookEvent, HookMessage, HookPayload};
 use watchbill_core::ids::SessionId;
+use watchbill_core::transcript::record::PromptOrigin;
 
 use super::forgotten::Forgotten;
 use crate::envelope::{Decoded, Envelope, decode};
 
 /// How many sessions are remembered; one process gets events of fewer.
 const SESSIONS: usize = 4096;
-
-/// The name of the event of a prompt, and within how many bytes of a payload it begins.
-const PROMPT: &[u8] = b"UserPromptSubmit";
-const NAMED_WITHIN: usize = 1024;
-/// The fields of an event that tell its state and no text. Those of events to come count as texts.
-const WITHOUT_TEXT: [&str; 18] = [
-    "session_id",
-    "transcript_path",
-    "cwd",
-    "permission_mode",
-    "prompt_id",
-    "agent_id",
-    "agent_type",
-    "agent_transcript_path",
-    "hook_event_name",
-    "source",
-    "trigger",
-    "notification_type",
-    "model",
-    "tool_name",
-    "tool_use_id",
-    "is_interrupt",
-    "duration_ms",
-    "stop_hook_active",
-];
-/// What an event tells of work in the background, beside texts.
-const OF_BACKGROUND: [&str; 3] = ["id", "type", "status"];
 
 /// The excluded paths, the forgotten sessions, and the sessions that have worked in an excluded path.
 pub(super) struct StorageFilter {
@@ -107,14 +81,17 @@ impl StorageFilter {
         self.sessions.contains(&event.session) || is_named()
     }
 
-    /// Notes whether the newest prompt of a session is private as a whole, if the event is a prompt.
+    /// Notes whether the newest prompt of a session is private as a whole, if the event is a prompt. A notice goes on with the turn.
     fn note_prompt(&mut self, message: &HookMessage) {
         let Ok(event) = message.parsed(parse_payload) else { return };
         if !matches!(event.event, HookEvent::UserPromptSubmit { .. }) {
             return;
         }
-        let prompt = serde_json::from_slice::<Value>(&message.payload).unwrap_or_default();
-        if !prompt["prompt"].as_str().is_some_and(is_wholly_private) {
+        let payload = String::from_utf8_lossy(&message.payload);
+        let Ok(texts) = read_texts(&payload) else { return };
+        let origin = texts.prompt_origin.unwrap_or(PromptOrigin::Human);
+        let private = texts.prompt.as_deref().is_some_and(is_wholly_private);
+        if !origin.privacy(private, self.private.contains_key(&event.session)) {
             self.private.remove(&event.session);
             return;
         }
@@ -136,7 +113,7 @@ impl StorageFilter {
 
     /// The same for an event in the journal, where few are prompts.
     pub fn note_stored(&mut self, envelope: &Envelope, payload: &[u8]) {
-        if payload.windows(PROMPT.len()).take(NAMED_WITHIN).any(|part| part == PROMPT) {
+        if may_be_prompt(payload) {
             self.note_prompt(&envelope.message(payload));
         }
     }
@@ -148,45 +125,13 @@ impl StorageFilter {
         if !message.parsed(parse_payload).is_ok_and(|event| self.is_private(event)) {
             return Cow::Borrowed(frame);
         }
-        let (Decoded::Whole { envelope, .. }, Ok(Value::Object(payload))) =
-            (decode(frame), serde_json::from_slice(&message.payload))
-        else {
-            return Cow::Borrowed(frame);
-        };
-        let event = payload.get("hook_event_name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut public = Map::new();
-        for (field, value) in payload {
-            let value = match (&*field, &*event) {
-                ("tool_input", _) => {
-                    json!({ "private": format!("{:016x}", self.names.hash_one(value.to_string())) })
-                }
-                ("background_tasks", _) => Value::Array(as_array(value).map(without_texts).collect()),
-                // The agent's own words: what it waits for, why the session or the turn ended.
-                ("message", "Notification") | ("reason", "SessionEnd") | ("error", "StopFailure") => value,
-                // The sender has removed what is private in it.
-                ("prompt", "UserPromptSubmit") => value,
-                (field, _) if WITHOUT_TEXT.contains(&field) => value,
-                _ => continue,
-            };
-            public.insert(field, value);
+        let Decoded::Whole { envelope, .. } = decode(frame) else { return Cow::Borrowed(frame) };
+        let name = |input: &str| format!("{:016x}", self.names.hash_one(input));
+        match without_texts(&message.payload, name) {
+            Some(payload) => Cow::Owned(envelope.encode(&payload)),
+            None => Cow::Borrowed(frame),
         }
-        let payload = public;
-        Cow::Owned(envelope.encode(Value::Object(payload).to_string().as_bytes()))
     }
-}
-
-fn as_array(value: Value) -> impl Iterator<Item = Value> {
-    match value {
-        Value::Array(values) => values.into_iter(),
-        _ => Vec::new().into_iter(),
-    }
-}
-
-fn without_texts(mut task: Value) -> Value {
-    if let Value::Object(fields) = &mut task {
-        fields.retain(|field, _| OF_BACKGROUND.contains(&field.as_str()));
-    }
-    task
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ export class NewSession {
       this.agents = agents;
       this.folders = folders;
       const others = agents.filter((agent) => agent !== "shell" && agent !== this.#from?.agent);
-      if (this.#from !== undefined) this.agent = others[0] ?? this.agent;
+      if (this.#from !== undefined) this.agent = others[0] ?? agents.find((agent) => agent !== "shell") ?? this.agent;
       if (!agents.includes(this.agent)) this.agent = agents[0] ?? this.agent;
       if (this.cwd === "") this.cwd = folders[0] ?? "";
     } catch (error) {

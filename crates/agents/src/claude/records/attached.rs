@@ -9,7 +9,9 @@ use watchbill_core::transcript::record::{Attachment, TEXT_LIMIT};
 pub(super) fn attachment<'a>(attached: &RawAttachment<'a>) -> Attachment<'a> {
     match attached.kind.word() {
         Some("queued_command") => {
-            return Attachment::QueuedCommand { text: words::joined_text(attached.prompt, TEXT_LIMIT) };
+            let text = words::joined_text(attached.prompt, TEXT_LIMIT);
+            let private = words::is_private(&text, || words::joined_text(attached.prompt, usize::MAX));
+            return Attachment::QueuedCommand { text, private };
         }
         // Of 185 sessions with a structured output, none has an answer after it (2.1.1 to 2.1.238).
         Some("structured_output" | "max_turns_reached" | "hook_stopped_continuation") => {

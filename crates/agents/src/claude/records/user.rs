@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::fields::Fields;
 use super::prompt_source::{other_origin, typed_by_a_person};
-use super::words::{content_text, joined_text};
+use super::words::{content_text, is_private, joined_text};
 use watchbill_core::transcript::payloads::{Content, RawBlock};
 use watchbill_core::transcript::record::{Body, Denial, Prompt, PromptOrigin, TEXT_LIMIT, ToolResult};
 
@@ -30,9 +30,10 @@ pub(super) fn body<'a>(f: &Fields<'a>) -> Body<'a> {
     if is_interrupt(f) == Some(true) {
         return Body::Interrupt;
     }
-    let prompt = |text, origin, task_id| {
+    let prompt = |text: Cow<'a, str>, origin, task_id| {
         let (permission_mode, plan_of) = (f.permission_mode.whole(), plan_of(f));
-        Body::Prompt(Prompt { text, origin, permission_mode, task_id, plan_of })
+        let private = is_private(&text, || content_text(content, usize::MAX));
+        Body::Prompt(Prompt { text, private, origin, permission_mode, task_id, plan_of })
     };
     let text = content_text(content, TEXT_LIMIT);
     if let Some(origin) = other_origin(f, &text) {

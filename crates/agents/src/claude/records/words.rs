@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use watchbill_core::history::is_wholly_private;
 use watchbill_core::history::private::rest_closes_block;
 use watchbill_core::own::CONTEXT;
 use watchbill_core::transcript::json::{Raw, head, unescape};
 use watchbill_core::transcript::payloads::Content;
+use watchbill_core::transcript::record::TEXT_LIMIT;
 
 /// The text of a message: its string, or its text blocks without those that the editor added.
 pub(super) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, str> {
@@ -27,6 +29,12 @@ pub(super) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
         Some(())
     });
     join_texts(texts.into_iter(), limit)
+}
+
+/// Whether nothing of a prompt but private parts is the user's own. `text`: it, cut; `whole`: not cut.
+pub(super) fn is_private<'w>(text: &str, whole: impl FnOnce() -> Cow<'w, str>) -> bool {
+    // A character may lie across the limit.
+    if text.len() + 4 <= TEXT_LIMIT { is_wholly_private(text) } else { is_wholly_private(&whole()) }
 }
 
 /// What editors, the agent and a change of the agent put before the user's words.

@@ -87,21 +87,23 @@ impl HistoryFold {
     }
 
     /// Whether the turn is private as a whole.
-    pub(super) fn is_private(&self) -> bool {
+    pub(in crate::history) fn is_private(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.private)
     }
 
     fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut RecordContext<'_, '_>) {
+        let is_of_others = matches!(origin, BatchOrigin::TaskNotification | BatchOrigin::Peer);
+        let stays_private = is_of_others && self.is_private();
         // A prompt may consist of several records.
         if self.turn.as_ref().is_none_or(|turn| turn.id != id) {
             self.close(step.sink);
-            self.turn = Some(Turn { id, private: false, over: false, last: step.at, message: None });
+            self.turn = Some(Turn { id, private: stays_private, over: false, last: step.at, message: None });
         }
         let (offset, record, at) = (step.offset, step.envelope.uuid, step.at);
         let Some(id) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
         let mut change = Batch::new(id);
         let text = without_reminders(text, false);
-        let public = keep_public(&text);
+        let public = keep_public(&text).filter(|_| !stays_private);
         change.private = public.is_none();
         if let Some(turn) = &mut self.turn {
             turn.private |= change.private;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::SessionFold;
 use crate::history::boilerplate::{plan_in_prompt, without_quotes, without_reminders};
-use crate::history::{is_wholly_private, strip_private};
+use crate::history::strip_private;
 use crate::session::answer::{SYNTHETIC, ends_turn, is_usage_limit, with_reset_time};
 use crate::session::background::ended_task;
 use crate::session::effect::Effect;
@@ -70,7 +70,8 @@ impl SessionFold {
                 self.turn.pending.clear();
                 self.end(StateKind::TurnEnded, step);
             }
-            Body::Attachment(Attachment::QueuedCommand { text }) => {
+            Body::Attachment(Attachment::QueuedCommand { text, private }) => {
+                self.turn.private |= private;
                 self.fold_notice(text, now);
                 if self.in_turn() {
                     self.touch(&step);
@@ -147,7 +148,7 @@ impl SessionFold {
             self.set_mode(mode);
         }
         self.turn.failure = None;
-        self.turn.private = is_wholly_private(&prompt.text);
+        self.turn.private = prompt.origin.privacy(prompt.private, self.turn.private);
         self.facts.prompt_at = self.facts.prompt_at.max(Some(step.now));
         self.move_on(Event::Prompted, step);
     }

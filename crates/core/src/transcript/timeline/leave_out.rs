@@ -9,7 +9,8 @@ use super::super::bounded_text::{Bounded, json_text};
 use super::super::entry::{ToolCall, What};
 use super::super::json::Raw;
 use crate::history::private::rest_closes_block;
-use crate::history::{Exclude, is_wholly_private, keep_public, strip_private};
+use crate::history::{Exclude, keep_public, strip_private};
+use crate::transcript::record::PromptOrigin;
 
 /// Stands in place of the target of a call that names an excluded path.
 pub const EXCLUDED: &str = "(excluded)";
@@ -46,13 +47,13 @@ impl LeaveOut {
     }
 
     /// A prompt begins a turn.
-    pub fn begin_turn(&mut self, prompt: &str) {
-        self.turn = is_wholly_private(prompt);
+    pub fn begin_turn(&mut self, origin: PromptOrigin, private: bool) {
+        self.turn = origin.privacy(private, self.turn);
     }
 
-    /// Whether this is text of a turn that is private as a whole.
-    pub fn hides(&self, what: &What) -> bool {
-        self.turn && matches!(what, What::Response(_) | What::Thinking(_))
+    /// Whether the turn is private as a whole.
+    pub fn is_private(&self) -> bool {
+        self.turn
     }
 
     /// What stands in place of a call's target, if its texts are left out: it names an excluded path, or its turn is private.

@@ -116,6 +116,9 @@ fn the_journal_has_no_texts_of_a_turn_whose_prompt_is_private_as_a_whole() {
     send(&mut state, "PostToolBatch", &batch);
     send(&mut state, "PostCompact", r#","compact_summary":"SECRET","trigger":"auto""#);
     send(&mut state, "PermissionDenied", &(call("SECRET") + r#","reason":"SECRET""#));
+    let notice = "<task-notification><summary>SECRET ran</summary></task-notification>";
+    send(&mut state, "UserPromptSubmit", &format!(r#","prompt":"{notice}""#));
+    send(&mut state, "PreToolUse", &call("SECRET"));
     drop(state);
     // It goes on after a restart.
     let mut state = begin();
@@ -127,11 +130,11 @@ fn the_journal_has_no_texts_of_a_turn_whose_prompt_is_private_as_a_whole() {
     assert!(!kept.replace("tSECRET", "").replace("tOTHERSECRET", "").contains("SECRET"), "{kept}");
     assert_eq!(
         heard.lock().expect("no thread panicked").matches("\"SECRET\"").count(),
-        14,
+        15,
         "who listens hears it"
     );
-    let inputs: Vec<&str> = kept.split("\"private\":\"").skip(1).map(|rest| &rest[..16]).collect();
-    assert_eq!(inputs.len(), 6);
+    let inputs: Vec<&str> = kept.split("\"private\":{\"id\":\"").skip(1).map(|rest| &rest[..16]).collect();
+    assert_eq!(inputs.len(), 7);
     assert!(inputs[0] == inputs[1] && inputs[0] == inputs[3] && inputs[0] != inputs[2], "{inputs:?}");
     assert!(kept.contains("Claude needs your permission") && kept.contains("PermissionRequest"));
     send(&mut state, "UserPromptSubmit", r#","prompt":"a public one""#);
