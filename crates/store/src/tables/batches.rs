@@ -226,7 +226,7 @@ impl WriteTransaction<'_> {
     }
 
     /// The turn is private: what hooks reported of its calls before goes.
-    fn hide_calls(&mut self, session: SessionKey, batch: &str) -> Result<(), StoreError> {
+    pub(super) fn hide_calls(&mut self, session: SessionKey, batch: &str) -> Result<(), StoreError> {
         self.run(
             "UPDATE activities SET target = NULL, path = NULL, input = NULL, error = NULL, reason = NULL
              WHERE session = ?1 AND batch = ?2",
