@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use watchbill_engine::Millis;
+use watchbill_engine::clock::{Clock as _, SystemClock};
 
 use crate::forget::{holds, in_bytes, until};
 use crate::history::found;
@@ -277,6 +279,29 @@ fn a_program_changes_no_answer_of_the_agent() {
         [("realanswer", true), ("sentanswer", true), ("forgedanswer", false), ("programnote", false)]
     {
         assert_eq!(is_stored(&service.home, word), is, "{word}");
+    }
+}
+
+#[test]
+fn an_event_belongs_to_the_newest_prompt_also_if_that_is_the_agents() {
+    let service = Service::with(ACCEPTS);
+    service.prompt(1, "The openword");
+    service.finds("openword");
+    let record = |n: u64, content: &str| {
+        let at = SystemClock.now() + Millis::from_secs(n as i64);
+        let record = json!({"type": "user", "uuid": format!("u{n}"), "promptId": format!("p{n}"), "timestamp": at.to_string(),
+            "cwd": "/home/dev/api", "sessionId": SESSION, "message": {"role": "user", "content": content}});
+        format!("{record}\n")
+    };
+    let typed = record(1, "The agentword") + &record(2, "<private>the key under the mat</private>");
+    append(&service.home.claude(), Path::new(&format!("projects/-home-dev-api/{SESSION}.jsonl")), &typed);
+    service.finds("agentword");
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "cat hiddenin"},
+        "tool_response": "hiddenout"});
+    service.sends("/api/sessions/observations", call);
+    service.stores_all("secondmark");
+    for word in ["hiddenin", "hiddenout"] {
+        assert!(!is_stored(&service.home, word), "{word} is kept");
     }
 }
 
