@@ -218,7 +218,7 @@ impl WriteTransaction<'_> {
         self.read(|sql| {
             sql.prepare_cached(
                 "SELECT batch FROM batches JOIN sessions ON sessions.id = batches.session
-                 WHERE session_id = ?1 ORDER BY started_at DESC LIMIT 1",
+                 WHERE session_id = ?1 ORDER BY started_at DESC, batches.rowid DESC LIMIT 1",
             )?
             .query_row([session.as_str()], |row| row.get(0))
             .optional()

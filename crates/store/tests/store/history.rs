@@ -359,6 +359,22 @@ fn what_hooks_said_of_a_turn_goes_when_its_prompt_turns_out_to_be_private() {
 }
 
 #[test]
+fn of_two_prompts_of_one_millisecond_the_later_report_is_the_newest() {
+    for ids in [["a", "b"], ["b", "a"]] {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        let (key, _) = session(&mut step, "s");
+        for id in ids {
+            let batch = Batch { started_at: Some(at(5)), ..Batch::new(id.into()) };
+            step.merge_batch(key, None, &batch).unwrap();
+        }
+        let newest = step.newest_batch(&watchbill_core::ids::SessionId::new("s")).unwrap();
+        assert_eq!(newest.as_deref(), Some(ids[1]));
+    }
+}
+
+#[test]
 fn a_hook_that_names_no_turn_keeps_no_text_of_a_private_one() {
     // Clients before 2.1.196. The record knows the turn, and says no text; or recovery finds the turn.
     let call = |batch: Option<&str>, text: Option<&str>| Activity {
