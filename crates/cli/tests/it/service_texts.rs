@@ -259,6 +259,24 @@ fn a_text_that_cannot_be_kept_holds_up_no_other_session() {
     service.prompt(1, "The lostword");
     service.call("lost");
     service.stores_all("keptword");
+    until("a problem", || service.home.out(&["roster", "--json"]).contains("could not be kept"));
+}
+
+#[test]
+fn a_received_file_that_cannot_be_read_does_not_stop_a_change_of_exclude() {
+    let mut service = Service::with(ACCEPTS);
+    service.call("secret");
+    service.finds("secretout");
+    let place = service.received().join("unreadable-1.jsonl");
+    // It is a regular file, and each read of it fails, also for an administrator.
+    std::os::unix::fs::symlink("/proc/self/mem", &place).unwrap();
+    let excludes = format!("{ACCEPTS}[store]\nexclude = [\"/src/**\"]\n");
+    service.configure(&excludes);
+    until("the rule to be carried out", || !held(&service.received(), "secretin"));
+    until("no text in the store", || !is_stored(&service.home, "secretout"));
+    until("a problem", || service.home.out(&["roster", "--json"]).contains("could not be kept or read"));
+    service.restart(|_| {});
+    service.stores_all("nextword");
 }
 
 #[test]
