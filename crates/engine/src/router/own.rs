@@ -252,11 +252,14 @@ fn ready(spec: &OwnSpec) -> Result<PathBuf, ApiError> {
     }
     let of_agent = || spec.agent.agent().map(|agent| traits(agent).program);
     if let Some(program) = spec.command.first().map(String::as_str).or_else(of_agent) {
-        let (place, paths) = match Path::new(program).components().count() {
-            1 => ("in PATH".to_owned(), search_path()),
-            _ => (format!("seen from {}", spec.cwd), vec![spec.cwd.clone().into()]),
+        let is_name = Path::new(program).components().count() == 1;
+        let (place, paths) = match is_name {
+            true => ("in PATH".to_owned(), search_path()),
+            false => (format!("seen from {}", spec.cwd), vec![spec.cwd.clone().into()]),
         };
-        if !is_there(program, &paths) {
+        // Without the variable, the system looks into folders of its own.
+        let is_searched = !is_name || std::env::var_os("PATH").is_some();
+        if is_searched && !is_there(program, &paths) {
             let words = format!(
                 "no program `{program}` is {place}: install it, or start the session where it is found; nothing was started"
             );
