@@ -66,6 +66,9 @@ pub(super) fn leave_out(parts: &HistoryParts, now: Timestamp) -> Result<bool, Sl
             now,
         )?;
         store.finish_wiping()?;
+        // A title by the model may be gone.
+        store.note_removal();
+        (parts.on_trouble)();
     }
     Ok(due)
 }
