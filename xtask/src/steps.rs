@@ -56,7 +56,8 @@ pub struct Step {
 /// The results of the steps.
 #[derive(Default)]
 pub struct Tally {
-    passed: Vec<(&'static str, Duration)>,
+    /// Each with its time and the processor time of its programs, in seconds, if the system tells it.
+    passed: Vec<(&'static str, Duration, Option<f64>)>,
     failed: Vec<(&'static str, Duration, String)>,
     not_run: Vec<(&'static str, String)>,
     /// Parts that single tests of a step skipped here, although the step went on.
@@ -75,8 +76,9 @@ impl Tally {
         let mut lines = vec![String::new()];
         let mut line =
             |name: &str, word: &str, rest: String| lines.push(format!("{name:<14} {word:<8} {rest}"));
-        for (name, time) in &self.passed {
-            line(name, "passed", seconds(*time));
+        for (name, time, busy) in &self.passed {
+            let busy = busy.map(|busy| format!("  {busy:.0} s of processors")).unwrap_or_default();
+            line(name, "passed", seconds(*time) + &busy);
         }
         for (name, why) in &self.not_run {
             line(name, "NOT RUN", why.clone());
@@ -100,14 +102,15 @@ pub fn run(tree: &Tree, steps: &[&Step], keep_going: bool) -> Tally {
     let mut tally = Tally::default();
     for (index, step) in steps.iter().enumerate() {
         println!("\n== {} ({} of {}): {}", step.name, index + 1, steps.len(), step.shows);
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), processor_seconds());
         skipped_tests::take_skipped(tree);
         let outcome = (step.work)(tree);
+        let busy = processor_seconds().zip(before).map(|(now, before)| now - before);
         tally.left_out.extend(skipped_tests::take_skipped(tree).into_iter().map(|what| (step.name, what)));
         match outcome {
             Ok(Outcome::Done) => {
                 println!("== {} passed in {}", step.name, seconds(start.elapsed()));
-                tally.passed.push((step.name, start.elapsed()));
+                tally.passed.push((step.name, start.elapsed(), busy));
             }
             Ok(Outcome::NotRun(why)) => {
                 println!("== {} NOT RUN: {why}", step.name);
@@ -124,6 +127,15 @@ pub fn run(tree: &Tree, steps: &[&Step], keep_going: bool) -> Tally {
         }
     }
     tally
+}
+
+/// The processor time of all programs that this one started and that have ended.
+fn processor_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // After the name in parentheses: fields 16 and 17 of proc(5), in hundredths of a second.
+    let mut fields = stat.rsplit(')').next()?.split_whitespace().skip(13);
+    let mut ticks = || fields.next()?.parse::<f64>().ok();
+    Some((ticks()? + ticks()?) / 100.0)
 }
 
 fn seconds(time: Duration) -> String {

@@ -6,6 +6,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
+#[cfg(unix)]
+use crate::forget::until;
 use crate::home::Home;
 use crate::tree::{append, transcript};
 #[cfg(unix)]
@@ -202,7 +204,12 @@ fn a_running_watchbill_answers_the_same() {
     let search = |agent: &mut Agent| agent.tool("search_history", json!({"query": "header"}));
     let alone = search(&mut Agent::of(&home));
     let _serve = Serve::of(&home);
-    let beside = search(&mut Agent::of(&home));
+    let mut agent = Agent::of(&home);
+    let mut beside = (String::new(), false);
+    until("the index has the newest records", || {
+        beside = search(&mut agent);
+        !beside.0.contains("not in the index yet")
+    });
     assert!(alone.0.contains(PAGER), "{}", alone.0);
     assert_eq!(alone, beside);
 }

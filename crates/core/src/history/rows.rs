@@ -23,6 +23,13 @@ pub enum Item<'a> {
     Text(Text<'a>),
     /// A prompt and its turn.
     Batch(Box<Batch>),
+    /// A prompt that a hook reported without an id has one now.
+    BatchNamed {
+        /// The id so far.
+        from: BatchId,
+        /// The agent's.
+        to: BatchId,
+    },
     /// A tool call.
     Activity(Box<Activity>),
     /// A version of a plan.

@@ -31,14 +31,15 @@ fn events(prompt_id: bool) -> Vec<(String, i64, String)> {
     .collect()
 }
 
-/// Applies records and hook events in the order that `order` gives: numbers below four are lines.
-fn apply_in_order(order: &[usize], prompt_id: bool) -> Reader {
-    let lines = if prompt_id {
+/// Applies records and hook events in the order that `order` gives: numbers below four are lines. `by_record` and
+/// `by_hook` say who names the prompt's id.
+fn apply_in_order(order: &[usize], by_record: bool, by_hook: bool) -> Reader {
+    let lines = if by_record {
         [PROMPT, CALL, RESULT, ANSWER].map(str::to_owned)
     } else {
         [PROMPT, CALL, RESULT, ANSWER].map(|line| line.replace(r#""promptId":"p-1","#, ""))
     };
-    let events = events(prompt_id);
+    let events = events(by_hook);
     let mut reader = Reader::new("s", None);
     for step in order {
         match lines.get(*step) {
@@ -55,7 +56,8 @@ fn apply_in_order(order: &[usize], prompt_id: bool) -> Reader {
 
 #[test]
 fn one_prompt_is_one_batch_and_one_call_one_activity_in_any_order() {
-    for prompt_id in [true, false] {
+    // Since 2.1.196, since 2.1.87, and before.
+    for (by_record, by_hook) in [(true, true), (true, false), (false, false)] {
         let orders: [&[usize]; 5] = [
             &[0, 1, 2, 3],
             &[4, 0, 1, 5, 6, 2, 3, 7],
@@ -64,8 +66,11 @@ fn one_prompt_is_one_batch_and_one_call_one_activity_in_any_order() {
             &[0, 7, 6, 1, 5, 2, 4, 3, 4, 5, 6, 7],
         ];
         for order in orders {
-            let model = apply_in_order(order, prompt_id).model;
-            assert_eq!(model.batches.len(), 1, "{order:?} {prompt_id}: {:#?}", model.batches);
+            let model = apply_in_order(order, by_record, by_hook).model;
+            assert_eq!(model.batches.len(), 1, "{order:?} {by_record} {by_hook}: {:#?}", model.batches);
+            if by_record {
+                assert_eq!(&*model.batch("make it so").id, "p-1", "subagents name that one");
+            }
             let batch = model.batch("make it so");
             let ended = batch.ended.as_ref().expect("it ended");
             assert_eq!(ended.status, BatchStatus::Completed, "{order:?}");
@@ -88,11 +93,54 @@ fn one_prompt_is_one_batch_and_one_call_one_activity_in_any_order() {
 
 #[test]
 fn hooks_alone_give_a_whole_batch() {
-    let model = apply_in_order(&[4, 6, 7], true).model;
+    let model = apply_in_order(&[4, 6, 7], true, true).model;
     let batch = model.batch("make it so");
     assert_eq!(batch.ended.as_ref().map(|ended| ended.status), Some(BatchStatus::Completed));
     assert_eq!(model.activities["t"].batch.as_deref(), Some("p-1"));
     assert_eq!(model.activities["t"].at.map(|at| at.as_millis()), Some(START + 8_990 - 321));
+}
+
+#[test]
+fn several_records_and_repeated_prompts_stay_apart_without_ids_in_hooks() {
+    let record = |n: u64, id: &str, text: &str, at: &str| {
+        let line = PROMPT
+            .replace("p-1", id)
+            .replace("make it so", text)
+            .replace("11111111-1", "11111111-")
+            .replace("15:00:00", at);
+        line.replace("11111111-111", &format!("1111111{n}-1111"))
+    };
+    let submit = |text: &str| hook("UserPromptSubmit", false, &format!(r#""prompt":"{text}""#));
+    // The same prompt twice within a minute, and a prompt of two records, each with hooks before or after.
+    for hooks_first in [true, false] {
+        let mut reader = Reader::new("s", None);
+        for (n, (id, texts, at)) in [
+            ("p-1", &["go on"][..], "15:00:00"),
+            ("p-2", &["go on"], "15:00:20"),
+            ("p-3", &["look", "at this"], "15:00:40"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let n = n as u64;
+            let mut steps = vec![true, false];
+            steps.rotate_left(usize::from(!hooks_first));
+            for is_hook in steps {
+                if is_hook {
+                    reader.hook(&format!("event-{n}"), START + n as i64 * 20_000, &submit(texts[0]));
+                } else {
+                    for (part, text) in texts.iter().enumerate() {
+                        let offset = n * 1_000 + part as u64 * 100;
+                        reader.line(offset, record(n * 2 + part as u64, id, text, at).as_bytes());
+                    }
+                }
+                reader.restart();
+            }
+            reader.settle();
+        }
+        let ids: Vec<&str> = reader.model.batches.keys().map(String::as_str).collect();
+        assert_eq!(ids, ["p-1", "p-2", "p-3"], "{hooks_first}");
+    }
 }
 
 #[test]

@@ -57,6 +57,15 @@ impl Model {
                 let known = self.batches.entry(batch.id.to_string());
                 known.or_insert_with(|| Batch::new(batch.id.clone())).merge(&batch);
             }
+            Item::BatchNamed { from, to } => {
+                if let Some(batch) = self.batches.remove(&*from) {
+                    let known = self.batches.entry(to.to_string());
+                    known.or_insert_with(|| Batch::new(to.clone())).merge(&batch);
+                }
+                for activity in self.activities.values_mut().filter(|a| a.batch.as_ref() == Some(&from)) {
+                    activity.batch = Some(to.clone());
+                }
+            }
             Item::Activity(activity) => {
                 let known = self.activities.entry(activity.id.to_string());
                 known.or_insert_with(|| Activity::new(activity.id.clone())).merge(&activity);

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use watchbill_agents::PLAN_FOLDERS;
+use watchbill_agents::claude::hooks::{parse_payload, read_texts};
 use watchbill_agents::layout::classify;
-use watchbill_core::history::{HistorySettings, Role};
+use watchbill_core::history::{HistorySettings, HookEventParts, Role};
+use watchbill_core::hook::HookOrigin;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_history::index::{FileReadCounts, HistoryIndex, IndexError};
@@ -108,6 +110,26 @@ impl IndexRig {
         index.read(&self.fs, &mut step, &path, u64::MAX).unwrap();
         drop(step);
         index.discard_states();
+    }
+
+    /// Stores an event of a hook.
+    pub fn hook(&mut self, id: &str, at: Timestamp, payload: &str) {
+        let (agent, ancestors, terminal) = (None, std::sync::Arc::from([]), None);
+        let origin = HookOrigin {
+            id: id.into(),
+            at,
+            order: at.as_millis().cast_unsigned(),
+            agent,
+            ancestors,
+            terminal,
+        };
+        let (parsed, texts) = (parse_payload(payload.as_bytes()).unwrap(), read_texts(payload).unwrap());
+        let fs = self.fs.clone();
+        let (index, store) = self.index_handle();
+        let mut step = store.step().unwrap();
+        let event = HookEventParts { origin: &origin, payload: &parsed, texts: &texts };
+        index.add_hook_event(&fs, &mut step, event).unwrap();
+        step.commit().unwrap();
     }
 
     pub fn index_handle(&mut self) -> (&mut HistoryIndex, &mut Store) {

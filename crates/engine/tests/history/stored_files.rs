@@ -1,8 +1,6 @@
 //! The user's decisions on stored data, `exclude` and `forget`; and files with unusual content.
 
-use watchbill_agents::claude::hooks::{parse_payload, read_texts};
-use watchbill_core::history::{Exclude, HookEventParts, Role};
-use watchbill_core::hook::HookOrigin;
+use watchbill_core::history::{Exclude, Role};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
@@ -87,27 +85,52 @@ fn hooks_and_transcript_fill_one_row() {
     rig.append("s.jsonl", &prompt("1", "s", "make it so"));
     rig.index("s.jsonl");
     let payload = r#"{"session_id":"s","hook_event_name":"Stop","last_assistant_message":"It is so."}"#;
-    let origin = HookOrigin {
-        id: "e1".into(),
-        at: Timestamp::parse("2026-11-20T15:00:09.000Z").unwrap(),
-        order: 1,
-        agent: None,
-        ancestors: std::sync::Arc::from([]),
-        terminal: None,
-    };
-    let (parsed, texts) = (parse_payload(payload.as_bytes()).unwrap(), read_texts(payload).unwrap());
-    let fs = rig.fs.clone();
-    let (index, store) = rig.index_handle();
-    let mut step = store.step().unwrap();
-    index
-        .add_hook_event(&fs, &mut step, HookEventParts { origin: &origin, payload: &parsed, texts: &texts })
-        .unwrap();
-    step.commit().unwrap();
+    rig.hook("e1", Timestamp::parse("2026-11-20T15:00:09.000Z").unwrap(), payload);
     let key = rig.store.session_key(&SessionId::new("s")).unwrap().unwrap();
     let batches = rig.store.batches(key).unwrap();
     assert_eq!(batches.len(), 1);
     assert_eq!(batches[0].batch.prompt.as_deref(), Some("make it so"));
     assert_eq!(batches[0].batch.response.as_ref().map(|(_, text)| text.as_str()), Some("It is so."));
+}
+
+#[test]
+fn a_prompt_that_only_the_record_names_is_one_prompt_with_all_that_hooks_reported() {
+    // Clients 2.1.87 to 2.1.195. The hook comes first, or a whole turn before the transcript is read.
+    let at = |secs: i64| {
+        Timestamp::parse("2026-11-20T15:00:00.000Z").unwrap() + watchbill_core::time::Millis(secs * 1000)
+    };
+    let hook = |name: &str, more: &str| format!(r#"{{"session_id":"s","hook_event_name":"{name}",{more}}}"#);
+    let plan = format!(
+        r#""tool_name":"ExitPlanMode","tool_use_id":"e","tool_input":{{}},"tool_response":{{"plan":"1. x","filePath":"{ROOT}/plans/otter.md"}}"#
+    );
+    for whole_turn in [false, true] {
+        let mut rig = IndexRig::new();
+        rig.append("s.jsonl", &prompt("1", "s", "before").replace("15:00:00", "14:00:00"));
+        rig.index("s.jsonl");
+        rig.hook("e1", at(0), &hook("UserPromptSubmit", r#""prompt":"make it so""#));
+        let turn = [
+            ("e2", at(5), hook("PostToolUse", &plan)),
+            ("e3", at(9), hook("Stop", r#""last_assistant_message":"It is so.""#)),
+        ];
+        if whole_turn {
+            turn.iter().for_each(|(id, at, payload)| rig.hook(id, *at, payload));
+        }
+        let named = prompt("2", "s", "make it so").replace(r#""uuid""#, r#""promptId":"p","uuid""#);
+        rig.append("s.jsonl", &named);
+        rig.index("s.jsonl");
+        rig.restart();
+        rig.index("s.jsonl");
+        turn.iter().for_each(|(id, at, payload)| rig.hook(id, *at, payload));
+        let key = rig.store.session_key(&SessionId::new("s")).unwrap().unwrap();
+        let batches = rig.store.batches(key).unwrap();
+        assert_eq!(batches.len(), 2, "{batches:#?}");
+        let batch = &batches[1].batch;
+        assert_eq!((&*batch.id, batch.prompt.as_deref()), ("p", Some("make it so")));
+        assert_eq!(batch.response.as_ref().map(|(_, text)| text.as_str()), Some("It is so."));
+        assert!(batch.is_over() && batches[1].file.is_some());
+        let plans = rig.store.plans(key).unwrap();
+        assert_eq!(plans.iter().map(|plan| plan.batch.as_deref()).collect::<Vec<_>>(), [Some("p")]);
+    }
 }
 
 #[test]
@@ -133,21 +156,7 @@ fn an_approved_plan_has_the_text_that_its_file_has_then() {
         let payload = format!(
             r#"{{"session_id":"s","hook_event_name":"PostToolUse","prompt_id":"p","tool_name":"ExitPlanMode","tool_use_id":"e","tool_input":{{"plan":"1. x","planFilePath":"{path}"}},"tool_response":{response}}}"#
         );
-        let origin = HookOrigin {
-            id: "e1".into(),
-            at: approved,
-            order: 1,
-            agent: None,
-            ancestors: std::sync::Arc::from([]),
-            terminal: None,
-        };
-        let (parsed, texts) = (parse_payload(payload.as_bytes()).unwrap(), read_texts(&payload).unwrap());
-        let fs = rig.fs.clone();
-        let (index, store) = rig.index_handle();
-        let mut step = store.step().unwrap();
-        let event = HookEventParts { origin: &origin, payload: &parsed, texts: &texts };
-        index.add_hook_event(&fs, &mut step, event).unwrap();
-        step.commit().unwrap();
+        rig.hook("e1", approved, &payload);
         let key = rig.store.session_key(&SessionId::new("s")).unwrap().unwrap();
         let plans = rig.store.plans(key).unwrap();
         let texts: Vec<_> =

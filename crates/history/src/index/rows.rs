@@ -60,6 +60,7 @@ impl Rows<'_, '_> {
             }
             Item::Folder(cwd) => file.map_or(Ok(()), |file| self.step.note_folder(file, cwd)),
             Item::Batch(batch) => self.step.merge_batch(session, file, &batch),
+            Item::BatchNamed { from, to } => self.step.name_batch(session, &from, &to),
             Item::Activity(mut activity) => {
                 // The transcript's fold knows the turn. A hook event may come without it.
                 if file.is_none()

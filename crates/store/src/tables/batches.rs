@@ -184,6 +184,21 @@ impl WriteTransaction<'_> {
         }
     }
 
+    /// Gives a prompt another id, in each table that names it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn name_batch(&mut self, session: SessionKey, from: &str, to: &str) -> Result<(), StoreError> {
+        for table in
+            ["batches", "activities", "plans", "plan_words", "executions", "memory_evidence", "model_jobs"]
+        {
+            // A row that is there under the new id already stays.
+            let sql = format!("UPDATE OR IGNORE {table} SET batch = ?3 WHERE session = ?1 AND batch = ?2");
+            self.run_composed(&sql, (session, from, to))?;
+        }
+        self.run("DELETE FROM batches WHERE session = ?1 AND batch = ?2", (session, from)).map(drop)
+    }
+
     /// Whether the prompt of a turn is private as a whole.
     ///
     /// # Errors

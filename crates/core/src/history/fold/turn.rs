@@ -28,7 +28,7 @@ pub(in crate::history) struct Turn {
     pub message: Option<u64>,
 }
 
-/// Prompts without a `promptId` that the transcript, a hook or both reported, oldest first.
+/// Prompts that the transcript, hooks without a `prompt_id` or both reported, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in crate::history) struct PromptMatches(Vec<KnownPrompt>);
 
@@ -58,11 +58,22 @@ impl KnownPrompt {
 impl PromptMatches {
     /// The id of a prompt in the transcript. If a hook reported the prompt before, it is the hook's id.
     pub fn match_record(&mut self, text: u64, at: Option<Timestamp>, id: BatchId) -> BatchId {
+        // A prompt may consist of several records.
+        if self.0.iter().any(|prompt| prompt.id == id) {
+            return id;
+        }
         if let Some(prompt) = self.0.iter_mut().find(|prompt| !prompt.recorded && prompt.is(text, at)) {
             prompt.recorded = true;
             return Arc::clone(&prompt.id);
         }
         self.keep(KnownPrompt { id, text, at, recorded: true, event: None })
+    }
+
+    /// The prompt of this id has another one now.
+    pub fn rename(&mut self, from: &BatchId, to: &BatchId) {
+        for prompt in self.0.iter_mut().filter(|prompt| prompt.id == *from) {
+            prompt.id = Arc::clone(to);
+        }
     }
 
     /// The id of a prompt from a hook. If the transcript reported the prompt before, it is the transcript's id.

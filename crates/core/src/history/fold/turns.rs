@@ -74,16 +74,19 @@ impl HistoryFold {
     }
 
     /// The id of a new prompt.
-    fn batch_id(&mut self, text: &str, full: &dyn Payloads<'_>, step: &RecordContext<'_, '_>) -> BatchId {
-        if let Some(id) = full.prompt_id() {
-            return Arc::from(id);
-        }
-        let own = match step.envelope.uuid {
+    fn batch_id(&mut self, text: &str, full: &dyn Payloads<'_>, step: &mut RecordContext<'_, '_>) -> BatchId {
+        let named: Option<BatchId> = full.prompt_id().map(Arc::from);
+        let own = named.clone().unwrap_or_else(|| match step.envelope.uuid {
             Some(RecordId(id)) => Arc::from(format!("{id:032x}")),
             None => Arc::from(format!("byte {}", step.offset)),
-        };
+        });
         // The sender of hooks strips private text.
-        self.prompt_matches.match_record(prompt_hash(&strip_private(text)), step.at, own)
+        let from = self.prompt_matches.match_record(prompt_hash(&strip_private(text)), step.at, own);
+        let Some(to) = named.filter(|to| *to != from) else { return from };
+        // Hooks before 2.1.196 name no prompt. Records of subagents name this one.
+        self.prompt_matches.rename(&from, &to);
+        (step.sink)(Item::BatchNamed { from, to: Arc::clone(&to) });
+        to
     }
 
     /// Whether the turn is private as a whole.

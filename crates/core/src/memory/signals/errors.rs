@@ -1,7 +1,7 @@
 //! Rule 1: a command failed, files were changed, and the same command passed.
 
 use super::finding::FindingParts;
-use super::rule_state::{Failed, RuleState, move_to_end};
+use super::rule_state::{Failed, RuleState};
 use super::session_rows::{command_of, is_edit};
 use super::turns::Turn;
 use crate::history::rows::CallOutcome;
@@ -17,18 +17,16 @@ const ANSWER: usize = 90;
 
 /// The most failed commands that wait for a pass.
 const MOST_FAILED: usize = 32;
-/// The most changed files of one.
-const MOST_CHANGED: usize = 32;
 
 pub(super) fn fixes(state: &mut RuleState, turn: &Turn<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    let failed = &mut state.failed;
     for call in turn.own_calls() {
         if is_edit(call) && call.outcome == Some(CallOutcome::Ok) {
             if let Some(file) = call.file.as_deref().and_then(|path| turn.rows.relative(path)) {
-                failed.iter_mut().for_each(|one| move_to_end(&mut one.files, file.clone(), MOST_CHANGED));
+                state.note_change(file);
             }
             continue;
         }
+        let failed = &mut state.failed;
         let Some(command) = command_of(call) else { continue };
         let hash = stable_hash(command.as_bytes());
         let known = failed.iter().position(|one| one.command == hash);
@@ -39,14 +37,15 @@ pub(super) fn fixes(state: &mut RuleState, turn: &Turn<'_>, tell: &mut dyn FnMut
                     failed.remove(0);
                 }
                 let error = cut(&squeezed(error), ERROR);
-                failed.push(Failed { command: hash, error, files: Vec::new() });
+                failed.push(Failed { command: hash, error, changes: state.changes });
             }
             (Some(CallOutcome::Ok), _, Some(at)) => {
                 let one = failed.remove(at);
-                if one.files.is_empty() {
+                let files = state.changed_since(&one);
+                if files.is_empty() {
                     continue;
                 }
-                let mut told = fix_of(command, &one, turn);
+                let mut told = fix_of(command, &one.error, &files, turn);
                 (told.byte, told.at) = (call.offset, call.at.or(told.at));
                 tell(told);
             }
@@ -55,14 +54,14 @@ pub(super) fn fixes(state: &mut RuleState, turn: &Turn<'_>, tell: &mut dyn FnMut
     }
 }
 
-fn fix_of<'r>(command: &str, one: &Failed, turn: &Turn<'r>) -> FindingParts<'r> {
-    let (batch, error) = (turn.batch, &*one.error);
+fn fix_of<'r>(command: &str, error: &str, files: &[&str], turn: &Turn<'r>) -> FindingParts<'r> {
+    let batch = turn.batch;
     let symptom = normal_error(error);
-    let others = match one.files.len() {
+    let others = match files.len() {
         1 => String::new(),
         n => format!(" and {} more", n - 1),
     };
-    let path = one.files.last().cloned();
+    let path = files.last().map(|file| (*file).to_owned());
     let mut text = format!(
         "`{}` failed: {error} It passed after a change of {}{others}.",
         cut(command, 60),

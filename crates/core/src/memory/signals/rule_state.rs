@@ -9,12 +9,18 @@ use crate::memory::open_ends::OpenEnds;
 
 /// The most files that a prompt can name: those that were touched last.
 const MOST_FILES: usize = 256;
+/// The most changed files that are counted since a failure.
+const MOST_CHANGED: usize = 32;
 
 /// What the rules keep of the turns so far. Its size has a limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleState {
     /// Commands that failed and did not pass since, the oldest first.
     pub(super) failed: Vec<Failed>,
+    /// How many successful changes of a file there were.
+    pub(super) changes: u64,
+    /// The changed files, each with the number of its last change, the last one at the end.
+    changed: Vec<(u64, String)>,
     /// The last changed file, if no command has passed since.
     pub(super) edited: Option<String>,
     /// The touched files, relative to the root. The last one was touched last.
@@ -25,14 +31,14 @@ pub struct RuleState {
     pub(super) open: OpenEnds,
 }
 
-/// A command that failed, and the changes since.
+/// A command that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failed {
     /// Hash of the command line.
     pub(super) command: u64,
     pub(super) error: String,
-    /// The files, the last changed one at the end.
-    pub(super) files: Vec<String>,
+    /// How many changes there were before.
+    pub(super) changes: u64,
 }
 
 /// What the rules keep of the turn before.
@@ -46,13 +52,35 @@ pub(super) struct Before {
 
 impl RuleState {
     /// Raise it when a rule or this form changes: then stored states of other versions no longer count.
-    pub const VERSION: u32 = 2;
+    pub const VERSION: u32 = 3;
 
     /// Notes the files of a turn.
     pub(super) fn touch(&mut self, turn: &Turn<'_>) {
         for file in turn.calls.iter().filter_map(|call| turn.rows.relative(call.file.as_deref()?)) {
-            move_to_end(&mut self.files, file, MOST_FILES);
+            if self.files.last() == Some(&file) {
+                continue;
+            }
+            self.files.retain(|known| *known != file);
+            self.files.push(file);
+            if self.files.len() > MOST_FILES {
+                self.files.remove(0);
+            }
         }
+    }
+
+    /// Notes a successful change of a file.
+    pub(super) fn note_change(&mut self, file: String) {
+        self.changes += 1;
+        self.changed.retain(|(_, known)| *known != file);
+        self.changed.push((self.changes, file));
+        if self.changed.len() > MOST_CHANGED {
+            self.changed.remove(0);
+        }
+    }
+
+    /// The files that were changed since a command failed.
+    pub(super) fn changed_since(&self, failed: &Failed) -> Vec<&str> {
+        self.changed.iter().filter(|(at, _)| *at > failed.changes).map(|(_, file)| &**file).collect()
     }
 
     /// What the turns so far left open, a line each.
@@ -78,17 +106,5 @@ impl RuleState {
             text.contains(&***file) || (name.len() >= 5 && name.contains('.') && text.contains(name))
         });
         named.min_by_key(|file| (!text.contains(&***file), file.len(), *file)).cloned()
-    }
-}
-
-/// Puts an item at the end of a list, once. The first ones go when there are more than `most`.
-pub(super) fn move_to_end(list: &mut Vec<String>, item: String, most: usize) {
-    if list.last() == Some(&item) {
-        return;
-    }
-    list.retain(|known| *known != item);
-    list.push(item);
-    if list.len() > most {
-        list.remove(0);
     }
 }
