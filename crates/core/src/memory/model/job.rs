@@ -13,8 +13,9 @@ use crate::tool::ToolKind;
 pub const LONGEST_INPUT: usize = 5_250;
 /// The most characters of the prompt, and of the answer.
 const TEXT: usize = 2_000;
-/// The most characters of each prompt of a session.
+/// The most characters of each prompt of a session, and the most prompts beside the first one.
 const EACH: usize = 400;
+const NEWEST: usize = 4;
 /// The most activities.
 const ACTIVITIES: usize = 40;
 /// What the activities may take when prompt and answer are long, in bytes.
@@ -175,24 +176,16 @@ fn public(text: Option<&str>, longest: usize) -> String {
     if has_secret(text) || has_secret(&line) { String::new() } else { cut(&line, longest) }
 }
 
-/// The prompt of a turn. Of a session, what the user asked: the first prompt, and the newest ones that fit.
+/// The prompt of a turn. Of a session, what the user asked: the first prompt and the newest ones.
 fn prompts(turns: &[Turn<'_>], is_session: bool) -> String {
-    let asked =
-        turns.iter().filter(|turn| !is_session || turn.batch.origin.is_none_or(BatchOrigin::is_request));
+    let counts = |turn: &&Turn<'_>| !is_session || turn.batch.origin.is_none_or(BatchOrigin::is_request);
     let longest = if is_session { EACH } else { TEXT };
-    let mut asked =
-        asked.map(|turn| public(turn.batch.prompt.as_deref(), longest)).filter(|text| !text.is_empty());
-    let first = asked.next().unwrap_or_default();
-    let later: Vec<String> = asked.collect();
-    let mut room = TEXT.saturating_sub(first.len());
-    let fits = later.iter().rev().take_while(|text| {
-        let fits = text.len() + NEXT.len() <= room;
-        room = room.saturating_sub(text.len() + NEXT.len());
-        fits
-    });
-    let fits = fits.count();
-    let shown = std::iter::once(&first).chain(&later[later.len() - fits..]);
-    shown.map(String::as_str).collect::<Vec<_>>().join(NEXT)
+    let asked = turns.iter().filter(counts).map(|turn| public(turn.batch.prompt.as_deref(), longest));
+    let mut asked: Vec<String> = asked.filter(|text| !text.is_empty()).collect();
+    if asked.len() > NEWEST {
+        asked.drain(1..asked.len() - NEWEST);
+    }
+    asked.join(NEXT)
 }
 
 /// Between two prompts of a session.
