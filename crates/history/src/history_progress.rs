@@ -49,9 +49,19 @@ pub struct HistoryProgress {
     bytes: AtomicU64,
     records: AtomicU64,
     texts: AtomicU64,
+    unkept: AtomicU64,
 }
 
 impl HistoryProgress {
+    /// How often a file of other programs' events could not be written or read.
+    pub fn unkept(&self) -> u64 {
+        self.unkept.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add_unkept(&self, count: u64) {
+        self.unkept.fetch_add(count, Ordering::Relaxed);
+    }
+
     /// Sets how up to date the history is.
     pub fn set(&self, reached: HistoryState) {
         self.history.store(reached as u8, Ordering::Release);

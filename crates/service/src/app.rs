@@ -1,7 +1,6 @@
 //! The state that the endpoints share.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::Path;
 use serde_json::Value;
@@ -17,8 +16,6 @@ use crate::accept::Queue;
 
 /// Most programs that follow the events at the same time.
 const MAX_STREAMS: usize = 8;
-/// Sessions whose newest prompt is known.
-const MAX_PROMPTS: usize = 256;
 /// Beginnings and ends of sessions that wait for a slow follower. It misses older ones.
 const MAX_TOLD: usize = 64;
 
@@ -39,14 +36,12 @@ pub struct App {
     pub events: Option<Queue>,
     /// Sessions of other programs that begin and end, for the followers of the events.
     pub told: broadcast::Sender<Value>,
-    /// The newest prompt of each session that sends events, the last used at the end.
-    prompts: Mutex<VecDeque<(String, String)>>,
 }
 
 impl App {
     pub fn new(engine: Handle, events: Option<Queue>) -> Self {
         let streams = Arc::new(Semaphore::new(MAX_STREAMS));
-        Self { engine, streams, events, told: broadcast::Sender::new(MAX_TOLD), prompts: Mutex::default() }
+        Self { engine, streams, events, told: broadcast::Sender::new(MAX_TOLD) }
     }
 
     /// Answers a request on a thread where it may wait for the disk. `None`: the thread has panicked.
@@ -67,21 +62,5 @@ impl App {
     /// Whether the user excludes this folder.
     pub fn is_excluded(&self, cwd: Option<&str>) -> bool {
         cwd.is_some_and(|cwd| self.engine.settings().history.exclude.excludes(cwd))
-    }
-
-    /// A prompt begins: later events of the session belong to it.
-    pub fn note_prompt(&self, session: &str, prompt: &str) {
-        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
-        prompts.retain(|(known, _)| known != session);
-        if prompts.len() == MAX_PROMPTS {
-            prompts.pop_front();
-        }
-        prompts.push_back((session.to_owned(), prompt.to_owned()));
-    }
-
-    /// The prompt that an event of the session belongs to, if it is known.
-    pub fn prompt_of(&self, session: &str) -> Option<String> {
-        let prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
-        prompts.iter().find(|(known, _)| known == session).map(|(_, prompt)| prompt.clone())
     }
 }

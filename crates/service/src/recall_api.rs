@@ -127,7 +127,6 @@ async fn take(
     let Some(event) = event(body) else {
         return (StatusCode::BAD_REQUEST, "the body names no session, or lacks a field").into_response();
     };
-    let event = with_prompt(app, event);
     let told = told(&event).filter(|_| !app.is_excluded(text(&event, "cwd")));
     let payload = Value::Object(event).to_string().into_bytes();
     if events.put(payload, TIMEOUT).await {
@@ -149,17 +148,6 @@ fn told(event: &Map<String, Value>) -> Option<Value> {
         _ => return None,
     };
     Some(json!({ "event": name, "sessionId": text(event, "session_id")? }))
-}
-
-/// The document's clients name no prompt with their calls: each belongs to the newest one of its session.
-fn with_prompt(app: &App, mut event: Map<String, Value>) -> Map<String, Value> {
-    let session = text(&event, "session_id").unwrap_or_default().to_owned();
-    if let Some(prompt) = text(&event, "prompt_id") {
-        app.note_prompt(&session, prompt);
-    } else if let Some(prompt) = app.prompt_of(&session) {
-        event.insert("prompt_id".to_owned(), prompt.into());
-    }
-    event
 }
 
 fn refused() -> Response {

@@ -192,3 +192,56 @@ fn an_answer_that_its_host_may_have_is_told_as_unknown() {
     let listed = place.say(&["answers"]).out;
     assert!(listed.contains("unknown whether it arrived"), "{listed}");
 }
+
+#[test]
+fn a_prompt_to_a_held_queue_says_that_it_waits_and_what_lets_it_go() {
+    let place = Place::new();
+    let own = place.starts("slow work");
+    until("the turn to run", || place.row()["state"] == "working");
+    assert_eq!(place.say(&["prompt", &own, "echo one"]).out, "queued\n");
+    assert_eq!(place.say(&["interrupt", &own]).code, 0);
+    until("the turn to end", || place.row()["stateKind"] == "interrupted");
+    let waits = format!("queued, and held (interrupted): `watchbill queue {own} --go-on` lets it go on\n");
+    assert_eq!(place.say(&["prompt", &own, "echo two"]).out, waits);
+    let said = place.json(&["prompt", &own, "echo three", "--json"]);
+    assert_eq!((&said["outcome"], &said["held"]), (&json!("queued"), &json!("interrupted")));
+    let waiting = place.begins(&["prompt", &own, "--wait", "echo four"]);
+    until("it to be queued", || place.row()["queuedPrompts"] == 4);
+    assert_eq!(place.say(&["queue", &own, "--go-on"]).out, "4 prompts go on\n");
+    let output = waiting.wait_with_output().unwrap();
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).starts_with(&waits));
+    until("all to be done", || place.row()["stateKind"] == "turn_ended");
+    assert_eq!(place.say(&["prompt", &own, "echo five"]).out, "queued\n");
+    assert_eq!(place.say(&["stop", &own]).code, 0);
+}
+
+#[test]
+fn an_agent_that_is_not_in_the_path_fails_before_anything_starts() {
+    let place = Place::new();
+    let (own, ..) = ended(&place);
+    let own_files = || std::fs::read_dir(place.home.data().join("own")).unwrap().count();
+    let before = (place.rows().len(), own_files());
+    std::fs::remove_file(place.home.path().join("bin/claude")).unwrap();
+    for (words, program) in [
+        (&["run", "say this"][..], "claude"),
+        (&["run"], "claude"),
+        (&["run", "--json", "--wait", "say this"], "claude"),
+        (&["run", "--pty", "--detach"], "claude"),
+        (&["run", "--agent", "codex", "say this"], "codex"),
+        (&["run", "--agent", "shell", "--pty", "--detach", "--", "nosuchtool", "x"], "nosuchtool"),
+        (&["run", "--agent", "shell", "--pty", "--detach", "--", "./nosuchtool"], "./nosuchtool"),
+        (&["resume", &own], "claude"),
+        (&["prompt", &own, "say this"], "claude"),
+    ] {
+        let said = place.say(words);
+        let says = format!("no program `{program}`");
+        assert!(said.code == 1 && said.err.contains(&says), "{words:?}: {} {}", said.code, said.err);
+        assert!(
+            said.err.contains("install it") && said.out.is_empty(),
+            "{words:?}: {} {}",
+            said.out,
+            said.err
+        );
+    }
+    assert_eq!((place.rows().len(), own_files()), before, "nothing was made");
+}

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use watchbill_engine::Millis;
+use watchbill_engine::clock::{Clock as _, SystemClock};
 
 use crate::forget::{holds, in_bytes, until};
 use crate::history::found;
@@ -257,6 +259,24 @@ fn a_text_that_cannot_be_kept_holds_up_no_other_session() {
     service.prompt(1, "The lostword");
     service.call("lost");
     service.stores_all("keptword");
+    until("a problem", || service.home.out(&["roster", "--json"]).contains("could not be kept"));
+}
+
+#[test]
+fn a_received_file_that_cannot_be_read_does_not_stop_a_change_of_exclude() {
+    let mut service = Service::with(ACCEPTS);
+    service.call("secret");
+    service.finds("secretout");
+    let place = service.received().join("unreadable-1.jsonl");
+    // It is a regular file, and each read of it fails, also for an administrator.
+    std::os::unix::fs::symlink("/proc/self/mem", &place).unwrap();
+    let excludes = format!("{ACCEPTS}[store]\nexclude = [\"/src/**\"]\n");
+    service.configure(&excludes);
+    until("the rule to be carried out", || !held(&service.received(), "secretin"));
+    until("no text in the store", || !is_stored(&service.home, "secretout"));
+    until("a problem", || service.home.out(&["roster", "--json"]).contains("could not be kept or read"));
+    service.restart(|_| {});
+    service.stores_all("nextword");
 }
 
 #[test]
@@ -277,6 +297,29 @@ fn a_program_changes_no_answer_of_the_agent() {
         [("realanswer", true), ("sentanswer", true), ("forgedanswer", false), ("programnote", false)]
     {
         assert_eq!(is_stored(&service.home, word), is, "{word}");
+    }
+}
+
+#[test]
+fn an_event_belongs_to_the_newest_prompt_also_if_that_is_the_agents() {
+    let service = Service::with(ACCEPTS);
+    service.prompt(1, "The openword");
+    service.finds("openword");
+    let record = |n: u64, content: &str| {
+        let at = SystemClock.now() + Millis::from_secs(n as i64);
+        let record = json!({"type": "user", "uuid": format!("u{n}"), "promptId": format!("p{n}"), "timestamp": at.to_string(),
+            "cwd": "/home/dev/api", "sessionId": SESSION, "message": {"role": "user", "content": content}});
+        format!("{record}\n")
+    };
+    let typed = record(1, "The agentword") + &record(2, "<private>the key under the mat</private>");
+    append(&service.home.claude(), Path::new(&format!("projects/-home-dev-api/{SESSION}.jsonl")), &typed);
+    service.finds("agentword");
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "cat hiddenin"},
+        "tool_response": "hiddenout"});
+    service.sends("/api/sessions/observations", call);
+    service.stores_all("secondmark");
+    for word in ["hiddenin", "hiddenout"] {
+        assert!(!is_stored(&service.home, word), "{word} is kept");
     }
 }
 

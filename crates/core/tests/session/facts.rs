@@ -15,6 +15,19 @@ fn a_turn_whose_prompt_is_private_as_a_whole_gives_no_summary() {
 }
 
 #[test]
+fn the_summary_has_no_reminder_of_the_agent() {
+    for (text, summary) in [
+        ("<system-reminder>be brief</system-reminder>\n## Fixed", Some("Fixed")),
+        ("Fixed <system-reminder>be\nbrief</system-reminder>it", Some("Fixed it")),
+        ("`<system-reminder>` begins a reminder", Some("`<system-reminder>` begins a reminder")),
+        ("<system-reminder>be brief</system-reminder>", None),
+    ] {
+        let play = Play::of([prompt(0.0, "go"), answer_ends(2.0, text)]);
+        assert_eq!(play.fold.facts().summary.as_deref(), summary, "{text}");
+    }
+}
+
+#[test]
 fn the_goal_is_the_first_prompt_and_the_summary_the_newest_answer() {
     let play = Play::of([
         prompt(0.0, "Fix the\n  parser, please"),

@@ -41,17 +41,21 @@ pub(super) fn choices(engine: &Handle) -> Result<OwnChoices, ApiError> {
             folders.push(cwd);
         }
     }
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    Ok(OwnChoices { agents: found_in(&std::env::split_paths(&paths).collect::<Vec<_>>()), folders })
+    Ok(OwnChoices { agents: found_in(&search_path()), folders })
+}
+
+fn search_path() -> Vec<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
+}
+
+fn is_there(program: &str, paths: &[PathBuf]) -> bool {
+    paths
+        .iter()
+        .any(|path| path.join(program).is_file() || path.join(program).with_extension("exe").is_file())
 }
 
 fn found_in(paths: &[PathBuf]) -> Vec<OwnAgent> {
-    let is_there = |program: &str| {
-        paths
-            .iter()
-            .any(|path| path.join(program).is_file() || path.join(program).with_extension("exe").is_file())
-    };
-    let agents = Agent::ALL.into_iter().filter(|agent| is_there(traits(*agent).program));
+    let agents = Agent::ALL.into_iter().filter(|agent| is_there(traits(*agent).program, paths));
     agents.map(OwnAgent::from).chain([OwnAgent::Shell]).collect()
 }
 
@@ -237,7 +241,7 @@ impl Start {
     }
 }
 
-/// The program of the hosts, if it and the folder of the session are there.
+/// The program of the hosts, if it, the folder of the session and the program that runs in it are there.
 fn ready(spec: &OwnSpec) -> Result<PathBuf, ApiError> {
     if !Path::new(&spec.cwd).is_dir() {
         let words = format!(
@@ -245,6 +249,19 @@ fn ready(spec: &OwnSpec) -> Result<PathBuf, ApiError> {
             spec.cwd
         );
         return Err(ApiError::new(ErrorCode::Invalid, words));
+    }
+    let of_agent = || spec.agent.agent().map(|agent| traits(agent).program);
+    if let Some(program) = spec.command.first().map(String::as_str).or_else(of_agent) {
+        let (place, paths) = match Path::new(program).components().count() {
+            1 => ("in PATH".to_owned(), search_path()),
+            _ => (format!("seen from {}", spec.cwd), vec![spec.cwd.clone().into()]),
+        };
+        if !is_there(program, &paths) {
+            let words = format!(
+                "no program `{program}` is {place}: install it, or start the session where it is found; nothing was started"
+            );
+            return Err(ApiError::new(ErrorCode::Invalid, words));
+        }
     }
     host_program().map_err(|error| {
         ApiError::new(ErrorCode::Internal, format!("the program of the hosts is not found: {error}"))

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
-use watchbill_core::problem::Problem;
+use watchbill_core::problem::{Problem, ProblemKind};
+use watchbill_settings::over_http_root;
 use watchbill_watch::hints::Hint;
 
 use super::Loop;
@@ -57,6 +59,12 @@ impl Loop {
         match &self.inlets.hook_listener {
             Ok(hook_listener) => problems.extend(hook_listener.iter().flat_map(HookListener::problems)),
             Err(deaf) => problems.push(deaf.clone()),
+        }
+        if let (count @ 1.., Some(data_dir)) = (self.stored.reach.unkept(), &self.engine.settings().data_dir)
+        {
+            let path = Arc::from(over_http_root(data_dir).to_string_lossy());
+            let detail = "texts that programs sent could not be kept or read; check that the files are readable and writable";
+            problems.push(Problem { path, kind: ProblemKind::Io, count, detail: detail.into() });
         }
         problems
     }

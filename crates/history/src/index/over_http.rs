@@ -12,7 +12,7 @@ use watchbill_core::hook::{HookEvent, HookPayload, HookTexts};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::sender::HTTP_ID;
-use watchbill_platform::files::{open_ordinary, open_private, private_dir};
+use watchbill_platform::files::{open_ordinary, open_private, private_dir, read_ordinary};
 use watchbill_settings::over_http_root;
 use watchbill_store::{SessionKey, StoreError, WriteTransaction};
 
@@ -76,11 +76,7 @@ pub(crate) fn take(
         Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
             Err(StoreError::Full { path })
         }
-        // The same step stores the events of other sessions.
-        Err(error) => {
-            tracing::warn!(%error, file = %path.display(), "a text that a program sent cannot be kept");
-            Ok(None)
-        }
+        Err(source) => Err(StoreError::Io { path, source }),
     }
 }
 
@@ -140,23 +136,32 @@ pub(crate) fn forget(data_dir: &Path, sessions: &[SessionId]) -> io::Result<()> 
     files(data_dir)?.iter().filter(|path| is_meant(path)).try_for_each(fs::remove_file)
 }
 
-/// Removes the transcripts of these sessions, and in others the events that have a line that `is_meant` names.
+/// Removes the transcripts of these sessions, and in others the events that have a line that `is_meant` names. Says how many could not
+/// be read; these stay as they are.
 ///
 /// # Errors
-/// When a file cannot be read or written.
+/// When a file cannot be written.
 pub(crate) fn remove(
     data_dir: &Path,
     sessions: &[SessionId],
     is_meant: &dyn Fn(&str) -> bool,
-) -> io::Result<()> {
+) -> io::Result<u64> {
     forget(data_dir, sessions)?;
+    let mut unread = 0;
     for path in files(data_dir)? {
         if path.extension().is_some_and(|end| end == "new") {
             // A program that was killed did not finish it.
             fs::remove_file(&path)?;
             continue;
         }
-        let bytes = fs::read(&path)?;
+        let bytes = match read_ordinary(&path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                tracing::warn!(%error, file = %path.display(), "`exclude` does not reach this file: make it readable, or remove it");
+                unread += 1;
+                continue;
+            }
+        };
         let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         // The lines of an event follow each other.
         let events =
@@ -169,7 +174,7 @@ pub(crate) fn remove(
             replace(&path, bytes.len() as u64, &left)?;
         }
     }
-    Ok(())
+    Ok(unread)
 }
 
 /// The part of a line's `uuid` that all lines of its event share.

@@ -116,7 +116,8 @@ fn update<C: IndexObserver>(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<IndexReport, StoreError> {
     let roots = settings.stored_roots();
-    exclude_later::remove_excluded(store, fs, live, &settings.history, &roots, SystemClock.now())?;
+    let now = SystemClock.now();
+    let unread = exclude_later::remove_excluded(store, fs, live, &settings.history, &roots, now)?;
     store.finish_wiping()?;
     let before: Option<usize> = store.meta(CUT_META)?.and_then(|cut| cut.parse().ok());
     let cut = options.cut.or(before).unwrap_or(settings.history.cut);
@@ -125,7 +126,7 @@ fn update<C: IndexObserver>(
     let cut_before = store.totals()?.cut_bytes;
     let scan = scan(fs, &roots);
     let problems = scan.problems.iter().filter(|problem| problem.kind.loses_something()).count();
-    let mut report = IndexReport { problems: problems as u64, ..IndexReport::default() };
+    let mut report = IndexReport { problems: problems as u64 + unread, ..IndexReport::default() };
     let forgotten = ForgottenSessions::of(store)?;
     let is_left_out = |found: &Found| settings.history.exclude.excludes(&found.path.to_string_lossy());
     let is_wanted =

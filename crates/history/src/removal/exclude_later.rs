@@ -32,7 +32,7 @@ pub fn exclude_is_due(store: &Store, settings: &HistorySettings) -> Result<bool,
 }
 
 /// Removes excluded data from the store, if these rules have not been carried out yet. Transcripts found again in the
-/// archive just now make the rules due again.
+/// archive just now make the rules due again. Says how many files of other programs' events it could not read.
 ///
 /// # Errors
 /// When the store cannot be written. The next run tries again.
@@ -43,20 +43,20 @@ pub fn remove_excluded(
     settings: &HistorySettings,
     roots: &[PathBuf],
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
     let exclude = &settings.exclude;
     store.tidy_archive()?;
     if !exclude_is_due(store, settings)? {
-        return Ok(());
+        return Ok(0);
     }
     let (worked, heads) = match exclude.is_empty() {
         true => Default::default(),
         false => worked_in(store, fs, live, exclude, roots)?,
     };
     let mut selection = store.select_excluded(exclude, worked, heads)?;
-    leave_out_of_hooks(store, exclude, &selection.forecast.sessions)?;
+    let unread = leave_out_of_hooks(store, exclude, &selection.forecast.sessions)?;
     selection.facts = live.facts_without(store, &|id| selection.forecast.sessions.contains(id))?;
-    store.remove(&selection, now, &mut |_| ()).map(drop)
+    store.remove(&selection, now, &mut |_| ()).map(|_| unread)
 }
 
 /// Removes recent hook events, which lie in files of their own. They go first: after an interruption the rules count
@@ -65,17 +65,17 @@ fn leave_out_of_hooks(
     store: &Store,
     exclude: &Exclude,
     sessions: &BTreeSet<String>,
-) -> Result<(), StoreError> {
-    let Some(data_dir) = store.path().parent().filter(|_| !exclude.is_empty()) else { return Ok(()) };
+) -> Result<u64, StoreError> {
+    let Some(data_dir) = store.path().parent().filter(|_| !exclude.is_empty()) else { return Ok(0) };
     let places = HookPaths::new(data_dir);
     let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
-    let gone = over_http::remove(data_dir, &ids, &|line| is_named_in(exclude, line))
-        .and_then(|()| watchbill_hooks::forget::remove_excluded(&places, exclude, &ids))
+    let (unread, gone) = over_http::remove(data_dir, &ids, &|line| is_named_in(exclude, line))
+        .and_then(|unread| Ok((unread, watchbill_hooks::forget::remove_excluded(&places, exclude, &ids)?)))
         .map_err(|source| StoreError::Io { path: places.root().to_path_buf(), source })?;
     if gone > 0 {
         tracing::info!(gone, "hook events were removed, because `exclude` names them now");
     }
-    Ok(())
+    Ok(unread)
 }
 
 /// Sessions and subagents that have ever worked in an excluded folder. The history notes the folders of each

@@ -146,7 +146,14 @@ impl Intake {
                 && !is_named_in(&parts.settings.exclude, &text)
             {
                 let at = message.origin.at;
-                grown.extend(over_http::take(&mut step, session, &payload, &text, at)?);
+                match over_http::take(&mut step, session, &payload, &text, at) {
+                    // The same step stores the events of other sessions.
+                    Err(StoreError::Io { path, source }) => {
+                        tracing::warn!(error = %source, file = %path.display(), "a text that a program sent cannot be kept");
+                        parts.note_unkept(1);
+                    }
+                    taken => grown.extend(taken?),
+                }
             }
         }
         step.commit()?;

@@ -57,7 +57,7 @@ pub(super) fn leave_out(parts: &HistoryParts, now: Timestamp) -> Result<bool, Sl
         exclude_later::exclude_is_due(store, &parts.settings)? || store.is_wiping_due()?
     };
     if due && let Some(mut store) = parts.shared_store.second_connection("history: leave out")? {
-        exclude_later::remove_excluded(
+        let unread = exclude_later::remove_excluded(
             &mut store,
             &*parts.fs,
             &*parts.live,
@@ -65,6 +65,7 @@ pub(super) fn leave_out(parts: &HistoryParts, now: Timestamp) -> Result<bool, Sl
             &parts.roots,
             now,
         )?;
+        parts.note_unkept(unread);
         store.finish_wiping()?;
         // A title by the model may be gone.
         store.note_removal();

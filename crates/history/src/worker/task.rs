@@ -53,6 +53,14 @@ pub struct HistoryParts {
 
 impl HistoryParts {
     /// Notes why the history cannot be stored, or `None` if it can. Logs it once, however often the store refuses.
+    /// Counts files that other programs' events should be in, and that cannot be written or read.
+    pub(super) fn note_unkept(&self, count: u64) {
+        if count > 0 {
+            self.reach.add_unkept(count);
+            (self.on_trouble)();
+        }
+    }
+
     pub(super) fn note_trouble(&self, trouble: Option<&str>) {
         if self.shared_store.note_trouble(trouble) {
             if let Some(error) = trouble {

@@ -159,6 +159,13 @@ impl WriteTransaction<'_> {
         let before = (known.activity.clone(), known.file);
         known.activity.merge(activity);
         known.file = known.file.or(file);
+        // Hooks before 2.1.196 do not name the turn of their call.
+        if let Some(batch) = &known.activity.batch
+            && (file.is_none() || before.0.batch.is_none())
+            && self.is_private(session, batch)?
+        {
+            known.activity.hide_texts();
+        }
         if before != (known.activity.clone(), known.file) {
             // A replaced row moves to the end, and so do its index entries. Only a row that gets a file is
             // replaced, because checking that foreign key in an update would need a journal of its own.
@@ -177,7 +184,13 @@ impl WriteTransaction<'_> {
             "UPDATE activities SET batch = ?3 WHERE session = ?1 AND call = ?2 AND batch IS NULL",
             (session, call, batch),
         )?;
-        if changed > 0 { self.note_memory_due(session, Some(batch)) } else { Ok(()) }
+        if changed == 0 {
+            return Ok(());
+        }
+        if self.is_private(session, batch)? {
+            self.hide_calls(session, batch)?;
+        }
+        self.note_memory_due(session, Some(batch))
     }
 
     /// The turn ended without a result of its open calls. A result that comes later counts.

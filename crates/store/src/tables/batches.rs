@@ -218,7 +218,7 @@ impl WriteTransaction<'_> {
         self.read(|sql| {
             sql.prepare_cached(
                 "SELECT batch FROM batches JOIN sessions ON sessions.id = batches.session
-                 WHERE session_id = ?1 ORDER BY started_at DESC LIMIT 1",
+                 WHERE session_id = ?1 ORDER BY started_at DESC, batches.rowid DESC LIMIT 1",
             )?
             .query_row([session.as_str()], |row| row.get(0))
             .optional()
@@ -226,7 +226,7 @@ impl WriteTransaction<'_> {
     }
 
     /// The turn is private: what hooks reported of its calls before goes.
-    fn hide_calls(&mut self, session: SessionKey, batch: &str) -> Result<(), StoreError> {
+    pub(super) fn hide_calls(&mut self, session: SessionKey, batch: &str) -> Result<(), StoreError> {
         self.run(
             "UPDATE activities SET target = NULL, path = NULL, input = NULL, error = NULL, reason = NULL
              WHERE session = ?1 AND batch = ?2",

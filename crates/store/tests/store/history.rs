@@ -359,6 +359,64 @@ fn what_hooks_said_of_a_turn_goes_when_its_prompt_turns_out_to_be_private() {
 }
 
 #[test]
+fn of_two_prompts_of_one_millisecond_the_later_report_is_the_newest() {
+    for ids in [["a", "b"], ["b", "a"]] {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        let (key, _) = session(&mut step, "s");
+        for id in ids {
+            let batch = Batch { started_at: Some(at(5)), ..Batch::new(id.into()) };
+            step.merge_batch(key, None, &batch).unwrap();
+        }
+        let newest = step.newest_batch(&watchbill_core::ids::SessionId::new("s")).unwrap();
+        assert_eq!(newest.as_deref(), Some(ids[1]));
+    }
+}
+
+#[test]
+fn a_hook_that_names_no_turn_keeps_no_text_of_a_private_one() {
+    // Clients before 2.1.196. The record knows the turn, and says no text; or recovery finds the turn.
+    let call = |batch: Option<&str>, text: Option<&str>| Activity {
+        batch: batch.map(Into::into),
+        tool: Some("Read".into()),
+        target: text.map(Into::into),
+        file: text.map(Into::into),
+        input: text.map(Into::into),
+        error: text.map(Into::into),
+        ..Activity::new("c".into())
+    };
+    let (hook, record) = (call(None, Some("S3CRET")), call(Some("p"), None));
+    for order in
+        [&["hook", "record"][..], &["record", "hook"], &["hook", "recovery"], &["hook", "record", "hook"]]
+    {
+        for private_last in [false, true] {
+            let rig = Rig::new();
+            let mut store = rig.open();
+            let mut step = store.step().unwrap();
+            let (key, file) = session(&mut step, "a");
+            let private = Batch { private: true, ..Batch::new("p".into()) };
+            if !private_last {
+                step.merge_batch(key, Some(file), &private).unwrap();
+            }
+            for from in order {
+                match *from {
+                    "hook" => step.merge_activity(key, None, &hook).unwrap(),
+                    "record" => step.merge_activity(key, Some(file), &record).unwrap(),
+                    _ => step.adopt_activity(key, "c", "p").unwrap(),
+                }
+            }
+            if private_last {
+                step.merge_batch(key, Some(file), &private).unwrap();
+            }
+            step.commit().unwrap();
+            let calls = format!("{:?}", store.activities(key).unwrap());
+            assert!(!calls.contains("S3CRET") && calls.contains("Read"), "{order:?} {private_last} {calls}");
+        }
+    }
+}
+
+#[test]
 fn a_hook_and_a_record_of_one_event_of_a_plan_are_one_row() {
     for hooks_first in [true, false] {
         let rig = Rig::new();

@@ -28,6 +28,9 @@ struct Prompted<'a> {
     resumed: bool,
     /// `queued`: the host has it, and sends it when the turn and the queue before it are done.
     outcome: &'static str,
+    /// Why it waits for the user; as with `queue`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<String>,
 }
 
 /// Sends a prompt: to the host of a session, or into the terminal of another one.
@@ -68,18 +71,25 @@ pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<
         (false, true) => PromptWhen::Steer,
         (false, false) => PromptWhen::Queue,
     };
+    let is_now = when == PromptWhen::Now;
     let command = OwnCommand::Prompt { id: id.clone(), text: wanted.text.clone(), images: Vec::new(), when };
     send(&folder, &format!("prompt-{id}"), &command)?;
     if resumed && !wanted.json {
         emit("the session had ended, and goes on\n")?;
     }
+    let held = if is_now { None } else { waiting(&folder)?.held };
+    let go_on = held.as_ref().map(|cause| {
+        let (cause, id) = (one_line(cause), one_line(&wanted.session));
+        format!("queued, and held ({cause}): `watchbill queue {id} --go-on` lets it go on\n")
+    });
     if wanted.wait {
+        go_on.filter(|_| !wanted.json).map_or(Ok(()), |line| emit(&line))?;
         return done(&wait(&folder, from, &id, Printing { json: wanted.json, paint })?);
     }
     emit(&if wanted.json {
-        to_json(&Prompted { own_id: own_id(&folder), prompt_id: &id, resumed, outcome: "queued" })?
+        to_json(&Prompted { own_id: own_id(&folder), prompt_id: &id, resumed, outcome: "queued", held })?
     } else {
-        "queued\n".to_owned()
+        go_on.unwrap_or_else(|| "queued\n".to_owned())
     })
 }
 

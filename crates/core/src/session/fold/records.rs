@@ -204,7 +204,8 @@ impl SessionFold {
                     self.turn.pending.call(id, tool, target, *background, step.now);
                 }
                 Block::Text(text) if !(is_synthetic || self.turn.private) => {
-                    keep(&mut self.facts.summary, Some(&first_line(text)));
+                    let text = without_reminders(text, text.len() >= TEXT_LIMIT);
+                    keep(&mut self.facts.summary, Some(&first_line(&text)));
                 }
                 Block::Text(_) | Block::Thinking | Block::Other => {}
             }
