@@ -20,8 +20,7 @@ pub struct SharedStore {
     urgent: AtomicUsize,
     /// A second connection writes ([`SecondConnection`]).
     second_writes: AtomicBool,
-    /// The second connection has removed sessions, or allows some to be stored again, and the engine does not know
-    /// yet.
+    /// Sessions were removed, or are stored again, or have other titles by the model, and the engine does not know yet.
     removed: AtomicBool,
     /// Why the history cannot be stored, as text for the user.
     trouble: Mutex<Option<Arc<str>>>,
@@ -37,7 +36,7 @@ pub struct SecondConnection<'s> {
 impl SecondConnection<'_> {
     /// The set of sessions that must not be stored has changed. The next writer reads it again.
     pub fn note_removal(&self) {
-        self.shared_store.removed.store(true, Ordering::Release);
+        self.shared_store.note_changed_edits();
     }
 }
 
@@ -109,6 +108,11 @@ impl SharedStore {
     /// Whether a second connection writes. Call it while you hold the store.
     pub fn is_written_apart(&self) -> bool {
         self.second_writes.load(Ordering::Acquire)
+    }
+
+    /// The engine must read again what the store has beside transcripts and rows: what was removed, user edits, titles by the model.
+    pub fn note_changed_edits(&self) {
+        self.removed.store(true, Ordering::Release);
     }
 
     /// Whether the set of sessions that must not be stored has changed. Call it while you hold the store and no

@@ -212,16 +212,24 @@ pub struct FilePreview {
     pub lines: Vec<String>,
 }
 
-/// `summary --json`: the five fields, by rules.
+/// `summary --json`: the five fields, by rules or by the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct SessionSummary {
     /// The session.
     pub session_id: String,
-    /// The title that the user or the agent gave, if any.
+    /// The strongest title, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The model proposed that title. No one gave another one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>")]
+    pub title_proposed: bool,
+    /// The model filled the fields at the end of the session. Otherwise they are by rules.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>")]
+    pub by_model: bool,
     /// What the user asked first.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[ts(as = "Option<String>")]

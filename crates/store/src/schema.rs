@@ -6,7 +6,7 @@ use rusqlite::config::DbConfig;
 use crate::tables::{
     activities, answers, archive, batches, chains, engine_states, excluded_files, files, folders, forgotten,
     hook_events, links, memories, meta, model_jobs, plans, recoveries, requests, said, segments, sessions,
-    snapshots, snoozed_or_put_away, texts, transitions,
+    snapshots, snoozed_or_put_away, summaries, texts, transitions,
 };
 
 /// The statements that each version adds, in order. A released version is never edited: a change is a new version.
@@ -42,7 +42,7 @@ const VERSIONS: &[&[&str]] = &[
     &[model_jobs::V10],
     &[activities::V11],
     &[texts::V12, activities::V12, memories::V12],
-    &[sessions::V13, memories::V13, texts::V13],
+    &[sessions::V13, memories::V13, texts::V13, summaries::V13],
 ];
 
 /// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.

@@ -181,7 +181,10 @@ pub fn summary(summary: &SessionSummary) -> String {
             out.push_str(&format!("{name:<13} {}\n", one_line(line)));
         }
     };
-    part("title", &[summary.title.as_deref().unwrap_or_default()]);
+    let title = summary.title.as_deref().unwrap_or_default();
+    let proposed = format!("{title} (proposed by the model)");
+    part("title", &[if summary.title_proposed { &proposed } else { title }]);
+    part("made by", &[if summary.by_model { "the model" } else { "" }]);
     part("request", &[&summary.request]);
     part("investigated", &[&summary.investigated]);
     part("learned", &summary.learned.iter().map(String::as_str).collect::<Vec<_>>());

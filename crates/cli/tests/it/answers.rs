@@ -31,7 +31,7 @@ pub struct Client {
 }
 
 impl Client {
-    fn start(home: &Home, session: &str) -> Self {
+    pub fn start(home: &Home, session: &str) -> Self {
         let lines = "while read -r line; do sh -c \"$line\" & done";
         let mut command = Command::new("sh");
         command.args(["-c", lines]).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
@@ -50,7 +50,7 @@ impl Client {
     }
 
     /// Writes the registry file as the agent does.
-    fn write_status(&self, session: &str, status: &str) {
+    pub fn write_status(&self, session: &str, status: &str) {
         let pid = self.process.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = stat.rsplit(')').next().unwrap().split_ascii_whitespace().nth(19).unwrap().to_owned();

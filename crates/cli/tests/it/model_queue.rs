@@ -1,12 +1,13 @@
-//! The model is asked after turns, through the real programs: once for each turn, while no session works.
+//! The model is asked after turns and sessions, through the real programs: once for each, while no session works.
 
 use std::path::Path;
 use std::sync::mpsc;
 
 use serde_json::{Value, json};
 
+use crate::answers::Client;
 use crate::faults::fill;
-use crate::forget::until;
+use crate::forget::{in_bytes, until};
 use crate::home::Home;
 use crate::memory::{Asked, FOUND, LATER, SESSION, endpoint, endpoint_when, memories, memory, turn, work};
 use crate::process;
@@ -103,6 +104,119 @@ fn while_a_session_works_or_during_a_pause_the_turn_waits() {
     assert!(home.out(&["doctor"]).contains("paused until"));
     assert_eq!(memory(&home, &["pause", "--off"]).code, 0);
     until("a finding", || !found(&home).is_empty());
+}
+
+/// An answer to both questions: about a turn, and about a session.
+const BOTH: &str = "{\"memories\":[{\"type\":\"gotcha\",\"text\":\"Local times in the log break the nightly merge of both hosts.\",\
+    \"importance\":\"high\",\"file\":\"src/log.rs\",\"evidence\":[\"a1\"]}]}\n\
+    {\"title\":\"Nicer times in the log.\",\"request\":\"Make the log nicer\",\"investigated\":\"The log\",\
+     \"learned\":\"Times were local\",\"completed\":\"Times are UTC\",\"next_steps\":\"Tell the hosts\"}";
+
+/// How many questions were about a session.
+fn sessions_asked(asked: &Asked) -> usize {
+    asked.lock().unwrap().iter().filter(|body| body.contains("sum up a coding session")).count()
+}
+
+fn shown_title(home: &Home, session: &str) -> Option<String> {
+    let roster = home.json(&["roster", "--all", "--json"]);
+    let row = roster["sessions"].as_array()?.iter().find(|row| row["sessionId"] == session)?.clone();
+    Some(row["title"].as_str()?.to_owned())
+}
+
+fn summary(home: &Home, session: &str) -> Value {
+    home.json(&["summary", session, "--json"])
+}
+
+/// A process that runs the session and waits for the user.
+fn runs(home: &Home, session: &str) -> Client {
+    let client = Client::start(home, session);
+    client.write_status(session, "idle");
+    client
+}
+
+#[test]
+fn a_session_that_ends_gets_a_title_and_a_summary_once_until_it_goes_on_and_ends_again() {
+    build("watchbill-model-client");
+    let (base, asked) = endpoint(BOTH);
+    let home = home_with(&model_at(&base));
+    let serve = Serve::of(&home);
+    note_choice(&home);
+    let client = runs(&home, SESSION);
+    turn(&home, SESSION, "make the log nicer", 0);
+    until("the turn to be asked about", || count(&asked) == 1 && !found(&home).is_empty());
+    assert_eq!(
+        (sessions_asked(&asked), shown_title(&home, SESSION).as_deref()),
+        (0, Some("make the log nicer"))
+    );
+    assert_eq!(queue(&home)["queued"], 0, "a session that runs does not wait");
+    drop(client);
+    let proposed = Some("Nicer times in the log".to_owned());
+    until("the title", || shown_title(&home, SESSION) == proposed);
+    let by_model = json!({ "sessionId": SESSION, "title": proposed, "titleProposed": true, "byModel": true,
+        "request": "Make the log nicer", "investigated": "The log", "learned": ["Times were local"],
+        "completed": "Times are UTC", "nextSteps": ["Tell the hosts"] });
+    assert_eq!(summary(&home, SESSION), by_model);
+    let text = home.out(&["summary", SESSION]);
+    assert!(text.contains("(proposed by the model)") && text.contains("made by       the model"), "{text}");
+    assert!(
+        !home.out(&["summary", SESSION, "--hand-over"]).contains("UTC"),
+        "agents are told what rules say"
+    );
+
+    let client = runs(&home, SESSION);
+    turn(&home, SESSION, "and once more", 1);
+    until("the second turn to be asked about", || count(&asked) == 3);
+    let stale = summary(&home, SESSION);
+    assert_eq!((&stale["byModel"], &stale["titleProposed"]), (&Value::Null, &json!(true)), "{stale}");
+    assert_eq!(sessions_asked(&asked), 1, "it runs again");
+    drop(client);
+    until("the summary anew", || summary(&home, SESSION) == by_model);
+    assert_eq!((sessions_asked(&asked), count(&asked)), (2, 4));
+    drop(serve);
+    assert_eq!(shown_title(&home, SESSION), proposed, "also to a program that only looks");
+
+    let _serve = Serve::of(&home);
+    assert_eq!((shown_title(&home, SESSION), count(&asked)), (proposed, 4), "a start keeps it");
+    let named = json!({ "type": "custom-title", "customTitle": "The log of mine", "sessionId": SESSION });
+    append(&home.claude(), Path::new(&format!("projects/-work/{SESSION}.jsonl")), &format!("{named}\n"));
+    until("the user's title", || shown_title(&home, SESSION).as_deref() == Some("The log of mine"));
+    assert_eq!(summary(&home, SESSION)["titleProposed"], Value::Null);
+    assert_eq!(home.run_watchbill(&["forget", SESSION, "--yes"]).code, 0);
+    assert_eq!(in_bytes(&home, "Times are UTC"), Vec::<std::path::PathBuf>::new());
+    assert_ne!(shown_title(&home, SESSION).as_deref(), Some("Nicer times in the log"));
+    assert_eq!(count(&asked), 4);
+}
+
+#[test]
+fn a_given_title_stays_a_private_session_is_not_asked_about_and_a_bad_reply_changes_nothing() {
+    build("watchbill-model-client");
+    let (base, asked) = endpoint(BOTH);
+    let home = home_with(&model_at(&base));
+    let _serve = Serve::of(&home);
+    note_choice(&home);
+    let clients = [SESSION, LATER].map(|session| runs(&home, session));
+    let named = json!({ "type": "agent-name", "agentName": "Log keeper", "sessionId": SESSION });
+    append(&home.claude(), Path::new(&format!("projects/-work/{SESSION}.jsonl")), &format!("{named}\n"));
+    turn(&home, LATER, "<private>all of it</private>", 0);
+    turn(&home, SESSION, "make the log nicer", 0);
+    until("the turn to be asked about", || count(&asked) == 1);
+    drop(clients);
+    until("the summary", || summary(&home, SESSION)["byModel"] == true);
+    assert_eq!(shown_title(&home, SESSION).as_deref(), Some("Log keeper"));
+    assert_eq!((sessions_asked(&asked), count(&asked)), (1, 2), "{asked:?}");
+
+    let (base, asked) = endpoint(FOUND);
+    let home = home_with(&model_at(&base));
+    let _serve = Serve::of(&home);
+    note_choice(&home);
+    let client = runs(&home, SESSION);
+    turn(&home, SESSION, "make the log nicer", 0);
+    until("the turn to be asked about", || count(&asked) == 1 && !found(&home).is_empty());
+    drop(client);
+    until("the question", || sessions_asked(&asked) == 1 && queue(&home)["running"] != true);
+    assert_eq!(summary(&home, SESSION)["byModel"], Value::Null);
+    assert_eq!(shown_title(&home, SESSION).as_deref(), Some("make the log nicer"));
+    assert_eq!((&queue(&home)["queued"], count(&asked)), (&json!(0), 2));
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! What a model is asked about one ended turn, and the check of its reply.
+//! What a model is asked about one ended turn, or about a session at its end, and the check of its reply.
 //!
-//! [`job()`] makes the question from stored rows, [`schema`] the form of the reply, and [`check`] findings from a reply. All three
-//! are pure. A reply is text that others may have steered: what it says is a proposal, and what it invents is refused. [`queue`] says
-//! which turn is next, and when.
+//! [`job()`] makes the question from stored rows, [`schema`] the form of the reply. [`check`] makes findings from a reply, and
+//! [`check_summary`] a title and a summary. All are pure. A reply is text that others may have steered: what it says is a proposal,
+//! and what it invents is refused. [`queue`] says which question is next, and when.
 
 mod job;
 pub mod queue;
@@ -10,7 +10,7 @@ mod reply;
 mod schema;
 
 pub use job::{Job, LONGEST_INPUT, Label, SYSTEM, job, tokens};
-pub use reply::{Checked, Refused, check};
+pub use reply::{Checked, Refused, check, check_summary};
 pub use schema::schema;
 
 /// The findings of one reply.

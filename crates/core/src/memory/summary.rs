@@ -1,4 +1,4 @@
-//! The summary of a session by rules: request, investigated, learned, completed, next steps; and a hand-over text.
+//! The summary of a session, here by rules: request, investigated, learned, completed, next steps; and a hand-over text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::history::rows::{Activity, Batch, BatchOrigin, CallOutcome, PlanEventK
 use crate::tool::ToolKind;
 
 /// Longest field, in characters: about 60 words.
-const FIELD: usize = 360;
+pub(super) const FIELD: usize = 360;
 /// The most files or commands in a field.
 const MAX_ITEMS: usize = 6;
 

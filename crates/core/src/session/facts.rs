@@ -60,13 +60,19 @@ pub struct TranscriptFacts {
 }
 
 impl TranscriptFacts {
+    /// The title that the user, the agent or its client gave.
+    pub fn given_title(&self) -> Option<&Arc<str>> {
+        self.custom_title.as_ref().or(self.agent_name.as_ref()).or(self.ai_title.as_ref())
+    }
+
     /// The strongest title known. Without a given one it is what the first prompt asks, which says more than a teammate's name.
     /// The summary record comes last because it usually titles another session.
     pub fn title(&self) -> Option<Arc<str>> {
-        let given =
-            self.custom_title.as_ref().or(self.agent_name.as_ref()).or(self.ai_title.as_ref()).cloned();
         let asked = || self.goal.as_deref().map(|goal| Arc::from(title_of(goal)));
-        given.or_else(asked).or_else(|| self.teammate.as_ref().or(self.summary_title.as_ref()).cloned())
+        self.given_title()
+            .cloned()
+            .or_else(asked)
+            .or_else(|| self.teammate.as_ref().or(self.summary_title.as_ref()).cloned())
     }
 
     pub(crate) fn title_slot(&mut self, kind: TitleKind) -> &mut Option<Arc<str>> {

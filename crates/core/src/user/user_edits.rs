@@ -93,12 +93,14 @@ impl SessionCommand {
     }
 }
 
-/// The data that all commands leave: names of chains, joins and splits, snoozes, put-away marks.
+/// The data that all commands leave: names of chains, joins and splits, snoozes, put-away marks. It also has the titles that the model
+/// proposes, which are read with these; no command changes them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserEdits {
     names: BTreeMap<ChainId, Arc<str>>,
     links: BTreeSet<ManualLink>,
     asides: HashMap<SessionId, Deferral>,
+    proposed_titles: HashMap<SessionId, Arc<str>>,
 }
 
 /// One change by a command, in the form in which it is stored.
@@ -175,6 +177,22 @@ impl UserEdits {
     /// The snooze and the put-away mark of a session.
     pub fn deferral_of(&self, session: &SessionId) -> Option<&Deferral> {
         self.asides.get(session)
+    }
+
+    /// Replaces the titles that the model proposes.
+    pub fn set_proposed_titles(&mut self, titles: impl IntoIterator<Item = (SessionId, Arc<str>)>) {
+        self.proposed_titles = titles.into_iter().collect();
+    }
+
+    /// The title that the model proposes for a session.
+    pub fn proposed_title_of(&self, session: &SessionId) -> Option<&Arc<str>> {
+        self.proposed_titles.get(session)
+    }
+
+    /// The sessions whose proposed title differs.
+    pub fn differently_titled<'e>(&'e self, other: &'e Self) -> impl Iterator<Item = &'e SessionId> {
+        let all = self.proposed_titles.keys().chain(other.proposed_titles.keys());
+        all.filter(|id| self.proposed_title_of(id) != other.proposed_title_of(id))
     }
 
     /// Every session that is snoozed or put away, in no order.

@@ -28,9 +28,9 @@ fn state() -> impl Strategy<Value = JobState> {
 }
 
 fn jobs() -> impl Strategy<Value = Vec<JobFacts>> {
-    let job = (state(), any::<bool>(), time());
+    let job = (state(), any::<bool>(), time(), prop::option::of(time()));
     prop::collection::vec(
-        job.prop_map(|(state, is_wanted, ended_at)| JobFacts { state, is_wanted, ended_at }),
+        job.prop_map(|(state, is_wanted, ended_at, due_at)| JobFacts { state, is_wanted, ended_at, due_at }),
         0..8,
     )
 }
@@ -54,14 +54,15 @@ proptest! {
     fn a_question_comes_only_when_nothing_holds_it_up(facts in facts(), jobs in jobs()) {
         let held = [facts.paused_until, facts.resting_until, facts.capped_until];
         let is_held = held.into_iter().flatten().any(|until| until > NOW);
-        let queued = |job: &&JobFacts| job.state == JobState::Queued;
+        let queued = |job: &&JobFacts| job.state == JobState::Queued && job.due_at.is_some();
+        let due = |job: &&JobFacts| job.state == JobState::Queued && job.due_at.is_some_and(|at| at <= NOW);
         match next_question(&facts, &jobs, NOW) {
             NextQuestion::Ask(at) => {
                 prop_assert!(!facts.is_busy && !is_held);
-                prop_assert_eq!(jobs[at].state, JobState::Queued);
+                prop_assert!(due(&&jobs[at]));
                 prop_assert!(jobs[at].is_wanted || facts.asked_today < NEWEST);
                 let may = |job: &&JobFacts| job.is_wanted || facts.asked_today < NEWEST;
-                let newest = jobs.iter().filter(queued).filter(may).map(|job| job.ended_at).max();
+                let newest = jobs.iter().filter(due).filter(may).map(|job| job.ended_at).max();
                 prop_assert_eq!(Some(jobs[at].ended_at), newest, "the newest first");
             }
             NextQuestion::WaitUntil(at) => {
@@ -71,7 +72,7 @@ proptest! {
                 prop_assert!(matches!(next_question(&later, &jobs, at), NextQuestion::Ask(_)));
             }
             NextQuestion::WaitForEvent => {
-                prop_assert!(facts.is_busy || !jobs.iter().any(|job| job.state == JobState::Queued));
+                prop_assert!(facts.is_busy || !jobs.iter().any(|job| queued(&job)));
             }
         }
     }

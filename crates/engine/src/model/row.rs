@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use watchbill_core::chain::lineage::Segment;
-use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::{ChainId, SessionId};
@@ -74,6 +74,23 @@ fn told_by_file(inputs: &RowInputs<'_>, kind: Option<StateKind>) -> Option<Arc<s
     file.summary.as_ref().or(file.task.as_ref()).filter(|_| counts).cloned()
 }
 
+/// The title. What the user, the agent or its client gave goes before what the model proposes, and that before the first prompt.
+fn title(
+    inputs: &RowInputs<'_>,
+    entry: Option<&RegistryEntry>,
+    hooks: Option<&HookSession>,
+) -> Option<Arc<str>> {
+    let facts = inputs.fold.map(|(_, fold)| fold.facts());
+    facts
+        .and_then(TranscriptFacts::given_title)
+        .or_else(|| entry.and_then(|entry| entry.user_name.as_ref()))
+        .or_else(|| hooks.and_then(HookSession::title))
+        .or(inputs.proposed_title)
+        .cloned()
+        .or_else(|| facts.and_then(TranscriptFacts::title))
+        .or_else(|| inputs.own.and_then(OwnWitness::title))
+}
+
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
 pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let verdict = verdict(inputs)?;
@@ -137,11 +154,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .and_then(|facts| facts.goal.clone())
             .or_else(|| hosted.and_then(|fold| fold.goal.clone())),
         summary: told_by_file(inputs, verdict.kind).or_else(|| facts.and_then(|facts| facts.summary.clone())),
-        title: facts
-            .and_then(TranscriptFacts::title)
-            .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
-            .or_else(|| hooks.and_then(|hooks| hooks.title().cloned()))
-            .or_else(|| own.and_then(OwnWitness::title)),
+        title: title(inputs, entry, hooks),
         // The agent writes `HEAD` for a folder without a repository and for a detached head. Neither is a branch.
         branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
         repo_root: session.and_then(|session| session.repo_root.clone()),

@@ -1,6 +1,7 @@
 //! All data about one session at one time, borrowed from the engine, and the verdict on it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use watchbill_agents::registry::expects_registry;
 use watchbill_core::chain::chains::Chains;
@@ -45,6 +46,8 @@ pub struct RowInputs<'a> {
     pub chains: &'a Chains,
     /// How the user has set it aside: a snooze, or put away.
     pub set_aside: Option<&'a Deferral>,
+    /// The title that the model proposes.
+    pub proposed_title: Option<&'a Arc<str>>,
     /// Whether live evidence counts.
     pub live: bool,
     /// The `[timeouts]`.

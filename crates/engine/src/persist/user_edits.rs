@@ -1,4 +1,4 @@
-//! Reads and writes user edits in the tables of the store.
+//! Reads and writes user edits in the tables of the store. Reads the titles that the model proposes, too.
 
 use std::sync::Arc;
 
@@ -34,6 +34,7 @@ pub fn read(store: &Store) -> Result<UserEdits, StoreError> {
         let aside = Deferral { snoozed_until: row.snoozed_until, away };
         user_edits.apply(EditChange::SetDeferral(SessionId::new(&row.session_id), aside));
     }
+    user_edits.set_proposed_titles(store.proposed_titles()?);
     Ok(user_edits)
 }
 

@@ -253,6 +253,7 @@ impl Loop {
         let less_said = edits_left.is_some();
         if let Some(user_edits) = edits_left {
             self.engine.restore_user_edits(user_edits);
+            self.faces.followers_pending = true;
             // If a session may be stored again, the next turn of the loop stores it.
             self.inlets.woken.notify_one();
         }

@@ -18,6 +18,7 @@ pub(super) fn restore(rooms: &mut Rooms, stored: UserEdits) {
         chains.mark_all();
     }
     rows.mark_all(user_edits.deferrals().chain(stored.deferrals()).map(|(session, _)| session.clone()));
+    rows.mark_all(user_edits.differently_titled(&stored).cloned());
     *user_edits = stored;
 }
 

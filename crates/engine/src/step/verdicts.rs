@@ -23,6 +23,7 @@ pub(super) fn inputs<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
         child: witnesses.child_of(id),
         chains: chains.chains(),
         set_aside: user_edits.deferral_of(id),
+        proposed_title: user_edits.proposed_title_of(id),
         live: env.is_live(),
         timeouts: env.settings().timeouts,
         now: env.now(),

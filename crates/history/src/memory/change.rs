@@ -46,7 +46,7 @@ pub fn change(
             let sessions = Some(seen.map_err(|error| store_api_error(&error))?);
             return Ok(MemoryChanged { sessions, ..MemoryChanged::default() });
         }
-        MemoryChange::CatchUp => return catch_up(store, settings),
+        MemoryChange::CatchUp => return catch_up(store, settings, now),
         MemoryChange::Pause { until } => return pause(store, until.as_deref()),
         MemoryChange::Add { cwd, text, path, from } => {
             let (project, edit) = added(fs, settings, cwd, text, path.as_deref(), now)?;
@@ -67,12 +67,12 @@ pub fn change(
 }
 
 /// The model is asked about every turn that waits.
-fn catch_up(store: &mut Store, settings: &Settings) -> Result<MemoryChanged, ApiError> {
+fn catch_up(store: &mut Store, settings: &Settings, now: Timestamp) -> Result<MemoryChanged, ApiError> {
     if !settings.memory.model.is_chosen() {
         return Err(no_model());
     }
     let wanted = store.step().and_then(|mut step| {
-        let wanted = step.want_all_model_jobs()?;
+        let wanted = step.want_all_model_jobs(now)?;
         step.commit()?;
         Ok(wanted)
     });

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 use watchbill_core::history::HistorySettings;
 use watchbill_core::history::rows::{Batch, BatchId};
-use watchbill_core::memory::model::queue::turns_to_ask;
+use watchbill_core::memory::model::queue::{session_to_ask, turns_to_ask};
 use watchbill_core::memory::signals::join;
 use watchbill_core::memory::{MemorySettings, PlanRow, RuleState, SessionRows, Signal};
 use watchbill_core::time::Timestamp;
@@ -23,7 +23,7 @@ const MOST_TURNS: u32 = 4_000;
 /// The name of the fact since when a model is chosen: milliseconds since the epoch. It is asked about turns that ended later.
 const MODEL_SINCE: &str = "model_since";
 
-/// Lets the rules see one session that is due, the newest first, and queues its ended turns for the model, if one is chosen. Returns
+/// Lets the rules see one session that is due, the newest first, and queues its ended turns and itself for the model, if one is chosen. Returns
 /// whether more may be due.
 ///
 /// A turn that follows the newest one they saw, or that one again, is looked at alone; of several, the earliest first. If an
@@ -65,8 +65,9 @@ pub fn learn_one(
     // The store takes no evidence of these, and the rules keep no text of them.
     let forgotten = store.forgotten_memories(place.project)?;
     learned.seen.shown.retain(|memory, _| !forgotten.contains(memory));
-    let turns = since.filter(|_| !learned.seen.is_over_http);
-    let turns = turns.map(|since| turns_to_ask(&learned.rows, since)).unwrap_or_default();
+    let since = since.filter(|_| !learned.seen.is_over_http);
+    let turns = since.map(|since| turns_to_ask(&learned.rows, since)).unwrap_or_default();
+    let newest = since.and_then(|since| session_to_ask(&learned.rows, since));
     // A text that cannot be read makes the rules look at the whole session.
     let rules = serde_json::to_string(&learned.seen).unwrap_or_default();
     let mut step = store.step()?;
@@ -75,6 +76,7 @@ pub fn learn_one(
         FoundEvidence::All(found) => step.put_evidence(session, &place, found, Some(&rules))?,
     }
     step.put_open_ends(session, &learned.seen.after.open_ends())?;
+    newest.map_or(Ok(()), |ended_at| step.queue_summary(session, ended_at))?;
     turns.iter().try_for_each(|(batch, ended_at)| step.queue_model_job(session, batch, *ended_at))?;
     turns_left.iter().try_for_each(|batch| step.note_memory_due(session, Some(batch)))?;
     step.commit()?;
@@ -287,11 +289,21 @@ pub(super) fn session_rows(
     session: SessionKey,
     root: &str,
 ) -> Result<SessionRows, StoreError> {
+    newest_rows(store, session, root, (MOST_TURNS, MOST_CALLS))
+}
+
+/// The rows of the newest turns and calls of a session, at most so many.
+pub(super) fn newest_rows(
+    store: &Store,
+    session: SessionKey,
+    root: &str,
+    (turns, calls): (u32, u32),
+) -> Result<SessionRows, StoreError> {
     Ok(SessionRows {
         root: root.to_owned(),
-        batches: store.newest_batches(session, MOST_TURNS)?.into_iter().map(|stored| stored.batch).collect(),
+        batches: store.newest_batches(session, turns)?.into_iter().map(|stored| stored.batch).collect(),
         calls: store
-            .newest_activities(session, None, MOST_CALLS)?
+            .newest_activities(session, None, calls)?
             .into_iter()
             .map(|stored| stored.activity)
             .collect(),

@@ -1,5 +1,4 @@
-//! The model that the user chose: its program, its questions, and a trial on earlier sessions. The thread that asks after each turn
-//! is `worker::model_asker`.
+//! The model that the user chose: its program, its questions, and a trial on earlier sessions. The thread that asks by itself is `worker::model_asker`.
 
 pub mod child;
 pub mod ledger;
@@ -12,7 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use watchbill_agents::{Agent, traits};
 use watchbill_core::memory::ModelSettings;
-use watchbill_core::memory::model::{Job, MOST_OUTPUT, SYSTEM, schema};
+use watchbill_core::memory::model::{Job, MOST_OUTPUT, schema};
 use watchbill_protocol::model::{ModelAddress, ModelJob, ModelQuestion, ModelResult, ReplyForm};
 
 /// The most that one question to the agent may cost, in millionths of a dollar.
@@ -21,7 +20,7 @@ pub const MOST_MICRO_USD: u64 = 20_000;
 /// The question in the words of the program.
 pub fn question(settings: &ModelSettings, data_dir: &Path, job: &Job, form: ReplyForm) -> ModelJob {
     let question = ModelQuestion {
-        system: SYSTEM.to_owned(),
+        system: job.system().to_owned(),
         user: job.user.clone(),
         schema: serde_json::from_str(&schema(job)).unwrap_or_default(),
         max_tokens: MOST_OUTPUT,

@@ -164,9 +164,17 @@ impl<'r> Reader<'r> {
     /// When no session fits the id, or the store cannot be read.
     pub fn summary(&self, asked: &str) -> Result<SessionSummary, ApiError> {
         let (session_id, key) = self.session(asked)?;
-        let (_, summary) = self.summarized(&session_id, key).map_err(|error| store_api_error(&error))?;
-        let row = self.store.session_of(key).map_err(|error| store_api_error(&error))?;
-        Ok(named_summary(session_id, row.and_then(|row| row.title), summary))
+        let read = || -> Result<_, StoreError> {
+            let title = self.store.session_of(key)?.and_then(|row| row.title);
+            let said = self.store.model_summary(key)?;
+            let title_proposed = said.as_ref().is_some_and(|said| title.as_deref() == Some(&*said.title));
+            let current = said.filter(|said| said.is_current).map(|said| said.summary);
+            let by_model = current.is_some();
+            let summary = current.map_or_else(|| Ok(self.summarized(&session_id, key)?.1), Ok)?;
+            Ok((title, title_proposed, by_model, summary))
+        };
+        let (title, title_proposed, by_model, summary) = read().map_err(|error| store_api_error(&error))?;
+        Ok(SessionSummary { title_proposed, by_model, ..named_summary(session_id, title, summary) })
     }
 
     /// The summary of a work chain, and a text with what a fresh session needs to go on. `sessions` are those of the chain, the
@@ -279,7 +287,17 @@ impl<'r> Reader<'r> {
 
 fn named_summary(session_id: String, title: Option<String>, summary: Summary) -> SessionSummary {
     let Summary { request, investigated, learned, completed, next_steps } = summary;
-    SessionSummary { session_id, title, request, investigated, learned, completed, next_steps }
+    SessionSummary {
+        session_id,
+        title,
+        title_proposed: false,
+        by_model: false,
+        request,
+        investigated,
+        learned,
+        completed,
+        next_steps,
+    }
 }
 
 /// Whether a list shows it without being asked for everything.

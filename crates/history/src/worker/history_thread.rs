@@ -51,7 +51,8 @@ impl HistoryThread {
         let model = Arc::new(ModelQueue::new(parts.settings.clone(), parts.memory.clone()));
         let (store, folder, clock) =
             (Arc::clone(&parts.shared_store), parts.data_dir.clone(), Arc::clone(&parts.clock));
-        let asker = ModelAsker::new(Arc::clone(&model), store, folder, clock, None);
+        let asker =
+            ModelAsker::new(Arc::clone(&model), store, folder, clock, None, Arc::clone(&parts.on_trouble));
         let living = Arc::clone(&parts.living);
         let is_chosen = parts.memory.model.is_chosen();
         let of_worker = Arc::clone(&model);
@@ -94,7 +95,12 @@ impl HistoryThread {
     /// to run.
     pub fn set_sessions(&self, is_busy: bool, living: BTreeSet<SessionId>) {
         self.model.set_busy(is_busy);
-        *self.living.lock().unwrap_or_else(PoisonError::into_inner) = living;
+        let mut known = self.living.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != living {
+            *known = living;
+            // A session may have ended.
+            self.model.wake();
+        }
     }
 
     /// Another thread has changed jobs or the pause.

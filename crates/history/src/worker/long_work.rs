@@ -67,6 +67,9 @@ pub(super) fn leave_out(parts: &HistoryParts, now: Timestamp) -> Result<bool, Sl
         )?;
         parts.note_unkept(unread);
         store.finish_wiping()?;
+        // A title by the model may be gone.
+        store.note_removal();
+        (parts.on_trouble)();
     }
     Ok(due)
 }

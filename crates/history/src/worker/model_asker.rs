@@ -1,4 +1,4 @@
-//! Asks the model about ended turns, on a thread of its own: one question at a time, while no session works.
+//! Asks the model about ended turns and sessions, on a thread of its own: one question at a time, while no session works.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use watchbill_core::memory::model::queue::{
     JobFacts, JobState, NextQuestion, QueueFacts, Rest, next_question,
 };
-use watchbill_core::memory::model::{Job, check, job};
+use watchbill_core::memory::model::{Job, check, check_summary, job};
 use watchbill_core::memory::{MemorySettings, ModelSettings};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::model::{ModelJob, ModelResult, ReplyForm};
@@ -35,6 +35,8 @@ pub(super) struct ModelAsker {
     clock: Arc<dyn Clock>,
     /// The program that asks; `None`: the one beside this program.
     program: Option<PathBuf>,
+    /// Wakes the engine, which shows titles.
+    wake_engine: Arc<dyn Fn() + Send + Sync>,
     rest: Rest,
     capped_until: Option<Timestamp>,
     /// What the endpoint is known to accept.
@@ -69,6 +71,7 @@ impl ModelAsker {
         data_dir: PathBuf,
         clock: Arc<dyn Clock>,
         program: Option<PathBuf>,
+        wake_engine: Arc<dyn Fn() + Send + Sync>,
     ) -> Self {
         Self {
             queue,
@@ -76,6 +79,7 @@ impl ModelAsker {
             data_dir,
             clock,
             program,
+            wake_engine,
             rest: Rest::default(),
             capped_until: None,
             form: ReplyForm::default(),
@@ -201,11 +205,12 @@ impl ModelAsker {
             asked_today: store.model_jobs_ended_since(now.begin_of_day(&zone))?,
             day_ends: now.next_day(&zone),
         };
-        let mut jobs = store.model_jobs_to_choose()?;
+        let mut jobs = store.model_jobs_to_choose(now)?;
         let fact = |row: &ModelJobRow| JobFacts {
             state: row.state,
             is_wanted: row.is_wanted,
             ended_at: row.ended_at,
+            due_at: row.due_at,
         };
         let row = match next_question(&facts, &jobs.iter().map(fact).collect::<Vec<_>>(), now) {
             NextQuestion::Ask(at) => jobs.swap_remove(at),
@@ -258,6 +263,7 @@ impl ModelAsker {
             (None, true) => (JobState::Queued, row.tries),
             (None, false) => (JobState::after_failure(row.tries + 1), row.tries + 1),
         };
+        let mut is_named = false;
         self.write("model: answer", |store| {
             let mut turns = None;
             if let Some(reply) = reply
@@ -275,11 +281,20 @@ impl ModelAsker {
             if step.end_model_job(row, &end(state, tries, result, *took, *is_cancelled), now)?
                 && let Some((reply, turns)) = turns
             {
-                let found = check(turns.place.project, &turns.rows, job, reply, &turns.told).found;
-                step.add_evidence_of_model(row.session, &turns.place, &found)?;
+                if !job.is_summary() {
+                    let found = check(turns.place.project, &turns.rows, job, reply, &turns.told).found;
+                    step.add_evidence_of_model(row.session, &turns.place, &found)?;
+                } else if let Ok((title, summary)) = check_summary(reply) {
+                    step.put_summary(row.session, row.ended_at, &title, &summary)?;
+                    is_named = true;
+                }
             }
             step.commit()
         })?;
+        if is_named {
+            self.shared_store.note_changed_edits();
+            (self.wake_engine)();
+        }
         match (result.reply.is_some(), is_cancelled) {
             (true, _) => self.rest.end(),
             (false, true) => {}

@@ -47,8 +47,8 @@ pub struct HistoryParts {
     pub living: Arc<Mutex<BTreeSet<SessionId>>>,
     /// Reads the latest hook events from their journal. Those that are stored already change nothing.
     pub journal: Box<dyn Fn(Timestamp) -> Vec<HookMessage> + Send>,
-    /// Called when [`SharedStore::trouble`] has changed.
-    pub on_trouble: Box<dyn Fn() + Send>,
+    /// Wakes the engine: [`SharedStore::trouble`] has changed, or what it reads again from the store.
+    pub on_trouble: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl HistoryParts {

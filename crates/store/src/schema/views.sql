@@ -35,6 +35,14 @@ SELECT strftime('%Y-%m-%d %H:%M:%S', e.at / 1000, 'unixepoch') AS at, printf('%0
 FROM memory_evidence e JOIN sessions s ON s.id = e.session LEFT JOIN memory_sessions m ON m.session = e.session
 ORDER BY e.at DESC;
 
+-- What the chosen model said of sessions that have not gone on since.
+CREATE VIEW v_summaries AS
+SELECT m.session, s.session_id, s.project, m.title, m.request, m.investigated, m.learned, m.completed, m.next_steps,
+       strftime('%Y-%m-%d %H:%M:%S', m.upto / 1000, 'unixepoch') AS upto
+FROM summaries m JOIN sessions s ON s.id = m.session
+WHERE NOT EXISTS (SELECT 1 FROM batches b WHERE b.session = m.session AND b.private = 0
+    AND coalesce(b.origin, 'human') IN ('human', 'queued', 'program') AND coalesce(b.ended_at, b.started_at) > m.upto);
+
 -- The plans, every version, the newest first.
 CREATE VIEW v_plans AS
 SELECT strftime('%Y-%m-%d %H:%M:%S', p.at / 1000, 'unixepoch') AS at, s.session_id, s.project, p.plan,
@@ -115,7 +123,8 @@ SELECT s.id, s.session_id AS claude_session_id, e.name AS project, s.cwd,
                    WHERE b.session = s.id AND b.status = 'active' AND a.outcome <> 'pending'), 'observation queued', 'active')
            WHEN EXISTS (SELECT 1 FROM memory_due m WHERE m.session = s.id) THEN 'summarizing'
            WHEN EXISTS (SELECT 1 FROM model_jobs j WHERE j.session = s.id AND j.state = 'running') THEN 'summarizing'
-           WHEN EXISTS (SELECT 1 FROM model_jobs j WHERE j.session = s.id AND j.state = 'queued') THEN 'observation queued'
+           WHEN EXISTS (SELECT 1 FROM model_jobs j WHERE j.session = s.id AND j.state = 'queued' AND j.batch <> '') THEN
+               'observation queued'
            ELSE 'active'
        END AS status,
        strftime('%Y-%m-%dT%H:%M:%SZ', coalesce(s.created_at,
@@ -147,19 +156,19 @@ SELECT a.rowid AS id, a.session AS session_id, s.session_id AS claude_session_id
 FROM activities a JOIN sessions s ON s.id = a.session JOIN v_session_ends e ON e.session = a.session
 WHERE coalesce(a.tool, '') NOT IN ('ListMcpResourcesTool', 'SlashCommand', 'Skill', 'TodoWrite', 'AskUserQuestion');
 
--- The five fields of each session with a prompt, uncut. `watchbill summary` gives fewer words, and leaves out memories that faded
--- or that the settings do not accept.
+-- The five fields of each session with a prompt: the model's, or by rules and uncut. Of the latter, `watchbill summary` gives fewer
+-- words, and leaves out memories that faded or that the settings do not accept.
 CREATE VIEW IF NOT EXISTS session_summaries AS
-SELECT d.id, d.id AS session_id, d.claude_session_id, d.project, d.first_user_prompt AS request,
-       (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.tool = 'Read' AND a.outcome = 'ok'
+SELECT d.id, d.id AS session_id, d.claude_session_id, d.project, coalesce(v.request, d.first_user_prompt) AS request,
+       coalesce(v.investigated, (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.tool = 'Read' AND a.outcome = 'ok'
         AND a.path NOT IN (SELECT c.path FROM activities c WHERE c.session = d.id AND c.path IS NOT NULL AND c.outcome = 'ok'
-            AND c.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit'))) AS investigated,
-       (SELECT group_concat(coalesce(m.text, e.text), char(10)) FROM memory_evidence e
+            AND c.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')))) AS investigated,
+       coalesce(v.learned, (SELECT group_concat(coalesce(m.text, e.text), char(10)) FROM memory_evidence e
         LEFT JOIN memory_edits m ON m.memory = e.memory
         WHERE e.session = d.id AND (m.what IN ('accepted', 'added', 'edited') OR m.what IS NULL AND e.suspect = 0
-            AND e.kind NOT IN ('gotcha', 'decision', 'bug_fix', 'trade_off', 'discovery'))) AS learned,
-       (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.outcome = 'ok'
-        AND a.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')) AS completed,
-       (SELECT m.open_ends FROM memory_sessions m WHERE m.session = d.id) AS next_steps,
-       d.updated_at AS created_at
-FROM sdk_sessions d WHERE d.prompt_counter > 0;
+            AND e.kind NOT IN ('gotcha', 'decision', 'bug_fix', 'trade_off', 'discovery')))) AS learned,
+       coalesce(v.completed, (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.outcome = 'ok'
+        AND a.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit'))) AS completed,
+       coalesce(v.next_steps, (SELECT m.open_ends FROM memory_sessions m WHERE m.session = d.id)) AS next_steps,
+       d.updated_at AS created_at, iif(v.session IS NULL, 'rules', 'model') AS made_by
+FROM sdk_sessions d LEFT JOIN v_summaries v ON v.session = d.id WHERE d.prompt_counter > 0;

@@ -283,6 +283,7 @@ impl WriteTransaction<'_> {
     /// The same for a session. The rules look at all of it again.
     pub(crate) fn drop_memories_of_session(&mut self, session: SessionKey) -> Result<(), StoreError> {
         self.drop_evidence(session)?;
+        self.drop_summary(session)?;
         self.run("DELETE FROM said WHERE source = ?1", [session])?;
         self.run("UPDATE memory_sessions SET rules = NULL WHERE session = ?1", [session])?;
         self.note_memory_due(session, None)

@@ -30,6 +30,7 @@ pub mod segments;
 pub mod sessions;
 pub mod snapshots;
 pub mod snoozed_or_put_away;
+pub mod summaries;
 pub mod texts;
 pub mod transitions;
 

@@ -1,12 +1,13 @@
-//! Turns that a model is asked about: what waits, and how it went. A turn has one row, so it is asked about once.
+//! Turns and sessions that a model is asked about: what waits, and how it went. A turn has one row, so it is asked about once. A
+//! session has one row too, with an empty `batch`; a later turn lets it wait again.
 
-use rusqlite::Row;
+use rusqlite::{Connection, Params, Row};
 use watchbill_core::memory::Signal;
 use watchbill_core::memory::model::queue::{JobState, NEWEST};
 use watchbill_core::time::Timestamp;
 
 use super::memories::ProjectPlace;
-use super::{At, SessionKey, count, shared, uncount};
+use super::{At, SessionKey, count, shared, time, uncount};
 use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V10: &str = "
@@ -36,7 +37,7 @@ CREATE INDEX IF NOT EXISTS model_jobs_wanted ON model_jobs (ended_at) WHERE want
 pub struct ModelJobRow {
     /// The session.
     pub session: SessionKey,
-    /// The turn.
+    /// The turn; empty for the whole session.
     pub batch: std::sync::Arc<str>,
     /// When the turn ended.
     pub ended_at: Timestamp,
@@ -46,6 +47,8 @@ pub struct ModelJobRow {
     pub is_wanted: bool,
     /// How often the model was reached.
     pub tries: u64,
+    /// From when on the model may be asked. `None` while a turn of the session runs.
+    pub due_at: Option<Timestamp>,
 }
 
 /// How a try ended.
@@ -82,7 +85,15 @@ pub struct JobCounts {
     pub last_error: Option<(Timestamp, String)>,
 }
 
-const COLUMNS: &str = "session, batch, ended_at, state, wanted, tries FROM model_jobs";
+/// A turn is due. A session is due when it has ended, or after an hour without a sign of it, but not while a turn runs.
+const DUE: &str = "CASE
+    WHEN j.batch <> '' OR j.state <> 'queued' THEN 0
+    WHEN NOT EXISTS (SELECT 1 FROM batches b WHERE b.session = j.session AND b.status = 'active') THEN
+        (SELECT iif(e.ended_at IS NULL, max(coalesce(e.last, 0), j.ended_at) + 3600000, 0)
+         FROM v_session_ends e WHERE e.session = j.session)
+    END";
+
+const COLUMNS: &str = "session, batch, ended_at, state, wanted, tries";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ModelJobRow> {
     Ok(ModelJobRow {
@@ -93,6 +104,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ModelJobRow> {
         state: row.get::<_, String>(3)?.parse().unwrap_or(JobState::Skipped),
         is_wanted: row.get(4)?,
         tries: uncount(row.get(5)?),
+        due_at: time(row, 6)?,
     })
 }
 
@@ -113,6 +125,20 @@ impl WriteTransaction<'_> {
              SELECT ?1, ?2, ?3, 'queued', 0, 0, ?3, 0, 0, 0, 0
              WHERE NOT EXISTS (SELECT 1 FROM model_jobs WHERE ended_at = ?3 AND batch = ?2)",
             (session, batch, At(ended_at)),
+        )
+        .map(drop)
+    }
+
+    /// Queues a session whose newest request ended then, if the model does not know that one.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn queue_summary(&mut self, session: SessionKey, ended_at: Timestamp) -> Result<(), StoreError> {
+        self.queue_model_job(session, "", ended_at)?;
+        self.run(
+            "UPDATE model_jobs SET state = 'queued', wanted = 0, tries = 0, ended_at = ?2, at = ?2
+             WHERE session = ?1 AND batch = '' AND ended_at < ?2",
+            (session, At(ended_at)),
         )
         .map(drop)
     }
@@ -192,17 +218,24 @@ impl WriteTransaction<'_> {
         self.run("UPDATE model_jobs SET state = 'queued' WHERE state = 'running'", []).map(drop)
     }
 
-    /// The user wants every job that waits or was given up. Returns how many.
+    /// The user wants every job that is due or was given up. Returns how many.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn want_all_model_jobs(&mut self) -> Result<u64, StoreError> {
-        let wanted = self.run(
-            "UPDATE model_jobs SET state = 'queued', wanted = 1, tries = 0 WHERE state IN ('queued', 'failed')",
-            [],
-        )?;
+    pub fn want_all_model_jobs(&mut self, now: Timestamp) -> Result<u64, StoreError> {
+        let all = format!(
+            "UPDATE model_jobs AS j SET state = 'queued', wanted = 1, tries = 0
+             WHERE state IN ('queued', 'failed') AND {DUE} <= ?1"
+        );
+        let wanted = self.run_composed(&all, [At(now)])?;
         Ok(wanted as u64)
     }
+}
+
+/// How many jobs there are of this kind.
+fn number(sql: &Connection, which: &str, params: impl Params) -> rusqlite::Result<u64> {
+    let text = format!("SELECT count(*) FROM model_jobs j {which}");
+    sql.prepare_cached(&text)?.query_row(params, |row| row.get(0).map(uncount))
 }
 
 impl Store {
@@ -210,18 +243,21 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn model_jobs_to_choose(&self) -> Result<Vec<ModelJobRow>, StoreError> {
+    pub fn model_jobs_to_choose(&self, now: Timestamp) -> Result<Vec<ModelJobRow>, StoreError> {
         self.with_sql(|sql| {
-            let newest = format!("SELECT {COLUMNS} ORDER BY ended_at DESC, rowid DESC LIMIT ?1");
+            let columns = format!("SELECT {COLUMNS}, {DUE} AS due_at FROM model_jobs j");
+            let newest = format!("{columns} ORDER BY ended_at DESC, rowid DESC LIMIT ?1");
             let mut jobs: Vec<ModelJobRow> = sql
                 .prepare_cached(&newest)?
                 .query_map([count(NEWEST)], read)?
                 .collect::<rusqlite::Result<_>>()?;
             let wanted = format!(
-                "SELECT {COLUMNS} WHERE wanted = 1 AND state = 'queued' ORDER BY ended_at DESC LIMIT 1"
+                "{columns} WHERE wanted = 1 AND state = 'queued' AND due_at <= ?1 ORDER BY ended_at DESC LIMIT 1"
             );
-            let wanted =
-                sql.prepare_cached(&wanted)?.query_map([], read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            let wanted = sql
+                .prepare_cached(&wanted)?
+                .query_map([At(now)], read)?
+                .collect::<rusqlite::Result<Vec<_>>>()?;
             jobs.extend(wanted);
             Ok(jobs)
         })
@@ -240,21 +276,18 @@ impl Store {
         })
     }
 
-    /// The jobs in numbers.
+    /// The jobs in numbers. A session that has not ended does not wait yet.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn model_job_counts(&self) -> Result<JobCounts, StoreError> {
-        let newest = self.model_jobs_to_choose()?;
+    pub fn model_job_counts(&self, now: Timestamp) -> Result<JobCounts, StoreError> {
+        let newest = self.model_jobs_to_choose(now)?;
         let oldest = newest.iter().take(NEWEST as usize).map(|job| job.ended_at).min();
         self.with_sql(|sql| {
-            let number = |sql_text: &str, from: Timestamp| -> rusqlite::Result<u64> {
-                sql.prepare_cached(sql_text)?.query_row([At(from)], |row| row.get(0).map(uncount))
+            let queued = |which: &str| -> rusqlite::Result<u64> {
+                let text = format!("WHERE state = 'queued' AND ({which}) AND {DUE} <= ?2");
+                number(sql, &text, [At(oldest.unwrap_or_default()), At(now)])
             };
-            let from = oldest.unwrap_or_default();
-            let (now, later) = (" wanted = 1 OR ended_at >= ?1", " wanted = 0 AND ended_at < ?1");
-            let queued =
-                |which| format!("SELECT count(*) FROM model_jobs WHERE state = 'queued' AND ({which})");
             let error = sql
                 .prepare_cached(
                     "SELECT at, error FROM model_jobs WHERE error IS NOT NULL
@@ -264,13 +297,10 @@ impl Store {
                 .query_map([], |row| Ok((row.get::<_, At>(0)?.0, row.get(1)?)))?
                 .next();
             Ok(JobCounts {
-                queued: number(&queued(now), from)?,
-                older: number(&queued(later), from)?,
-                failed: number("SELECT count(*) FROM model_jobs WHERE state = 'failed' AND ?1 = ?1", from)?,
-                is_running: number(
-                    "SELECT count(*) FROM model_jobs WHERE state = 'running' AND ?1 = ?1",
-                    from,
-                )? > 0,
+                queued: queued("wanted = 1 OR ended_at >= ?1")?,
+                older: queued("wanted = 0 AND ended_at < ?1")?,
+                failed: number(sql, "WHERE state = 'failed'", [])?,
+                is_running: number(sql, "WHERE state = 'running'", [])? > 0,
                 last_error: error.transpose()?,
             })
         })

@@ -3,8 +3,9 @@
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use watchbill_core::history::rows::{Activity, Batch, BatchStatus, CallOutcome, Ended, Role, Text};
+use watchbill_core::ids::SessionId;
 use watchbill_core::memory::model::queue::JobState;
-use watchbill_core::memory::{Edit, EditKind, Importance, MemoryKind, Signal};
+use watchbill_core::memory::{Edit, EditKind, Importance, MemoryKind, Signal, Summary};
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::memories::ProjectPlace;
@@ -175,6 +176,19 @@ fn a_session_has_a_row_in_each_table_of_the_document() {
             "Next: the reader."
         ]]
     );
+    // What the model said counts until the session goes on.
+    let mut store = rig.open();
+    let key = store.session_key(&SessionId::new("s")).unwrap().unwrap();
+    let summary = Summary { request: "Mend the pager".to_owned(), ..Summary::default() };
+    let made = || rows(&rig, "SELECT request, learned, made_by FROM session_summaries");
+    for (upto, wanted) in
+        [(9_999, ["Mend the pager", "", "model"]), (1, ["The pager skips rows", "rows begin at 0", "rules"])]
+    {
+        let mut step = store.step().unwrap();
+        step.put_summary(key, at(upto), "Pager", &summary).unwrap();
+        step.commit().unwrap();
+        assert_eq!(made(), [wanted], "{upto}");
+    }
 }
 
 /// The schema's diagram in the document, without its comments.
@@ -287,7 +301,7 @@ fn the_state_of_a_session_is_derived() {
     step.queue_model_job(key, "p1", at(1_000)).unwrap();
     step.commit().unwrap();
     assert_eq!(status(&store, "s"), "observation queued");
-    let job = store.model_jobs_to_choose().unwrap().remove(0);
+    let job = store.model_jobs_to_choose(at(1_000)).unwrap().remove(0);
     let mut step = store.step().unwrap();
     step.begin_model_job(&job, at(1_000)).unwrap();
     step.commit().unwrap();

@@ -1,6 +1,6 @@
-//! Which ended turn the model is asked about next, and when. Pure: the caller knows the time, the jobs and what holds them up.
+//! Which ended turn or session the model is asked about next, and when. Pure: the caller knows the time, the jobs and what holds them up.
 
-use crate::history::rows::{Activity, BatchId, CallOutcome};
+use crate::history::rows::{Activity, Batch, BatchId, BatchOrigin, CallOutcome};
 use crate::memory::signals::{SessionRows, Turns, is_edit};
 use crate::time::{Millis, Timestamp};
 
@@ -53,6 +53,15 @@ pub fn turns_to_ask(rows: &SessionRows, since: Timestamp) -> Vec<(BatchId, Times
     asked.collect()
 }
 
+/// When the newest request among these rows ended. At the session's next end, the model is asked for its title and summary.
+pub fn session_to_ask(rows: &SessionRows, since: Timestamp) -> Option<Timestamp> {
+    let counts = |batch: &&Batch| {
+        batch.is_over() && !batch.private && batch.origin.is_none_or(BatchOrigin::is_request)
+    };
+    let ends = rows.batches.iter().filter(counts).filter_map(|batch| Some(batch.ended.as_ref()?.at));
+    ends.filter(|at| *at >= since).max()
+}
+
 /// A job as the choice sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobFacts {
@@ -62,6 +71,8 @@ pub struct JobFacts {
     pub is_wanted: bool,
     /// When its turn ended.
     pub ended_at: Timestamp,
+    /// From when on the model may be asked: of a session, when it ended or was quiet for long. `None` while a turn runs.
+    pub due_at: Option<Timestamp>,
 }
 
 /// What holds questions up.
@@ -94,14 +105,15 @@ pub enum NextQuestion {
 
 /// The next question. `jobs` are the [`NEWEST`] jobs of any state, and the newest one that the user wants.
 pub fn next_question(facts: &QueueFacts, jobs: &[JobFacts], now: Timestamp) -> NextQuestion {
+    let queued = || jobs.iter().enumerate().filter(|(_, job)| job.state == JobState::Queued);
     let newest = |wanted_only: bool| {
-        let queued = jobs.iter().enumerate().filter(|(_, job)| job.state == JobState::Queued);
-        queued.filter(|(_, job)| job.is_wanted || !wanted_only).max_by_key(|(at, job)| (job.ended_at, *at))
+        let due = queued().filter(|(_, job)| job.due_at.is_some_and(|due| due <= now));
+        due.filter(|(_, job)| job.is_wanted || !wanted_only).max_by_key(|(at, job)| (job.ended_at, *at))
     };
-    if facts.is_busy || newest(false).is_none() {
+    let Some(due) = queued().filter_map(|(_, job)| job.due_at).min().filter(|_| !facts.is_busy) else {
         return NextQuestion::WaitForEvent;
-    }
-    let held = [facts.paused_until, facts.resting_until, facts.capped_until];
+    };
+    let held = [Some(due), facts.paused_until, facts.resting_until, facts.capped_until];
     if let Some(until) = held.into_iter().flatten().filter(|until| *until > now).max() {
         return NextQuestion::WaitUntil(until);
     }

@@ -1,13 +1,14 @@
-//! The check of a reply. What does not fit the question is refused, one finding at a time.
+//! The check of a reply. What does not fit the question is refused: one finding at a time, a summary as a whole.
 
 use sonic_rs::{JsonContainerTrait, JsonValueTrait, Value};
 
 use super::{Job, MOST_FINDINGS, SYSTEM};
 use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::likeness::likeness;
-use crate::memory::plain::{is_order, is_suspect, plain_line};
+use crate::memory::plain::{cut, is_order, is_suspect, plain_line, squeezed};
 use crate::memory::secrets::has_secret;
 use crate::memory::signals::{FindingParts, SessionRows, Signal, Turns};
+use crate::memory::summary::{FIELD, Summary};
 use crate::nesting::{Nesting, nesting};
 
 /// The most bytes of a reply that are looked at, from its end.
@@ -16,6 +17,14 @@ const LONGEST_REPLY: usize = 8 << 10;
 const LEAST_WORDS: usize = 4;
 /// From this likeness on, a text repeats another one.
 const ALIKE: f64 = 0.6;
+
+/// The fields of a reply about a session.
+pub(super) const FIELDS: [&str; 6] =
+    ["title", "request", "investigated", "learned", "completed", "next_steps"];
+/// Longest title, in characters.
+pub(super) const TITLE: usize = 60;
+/// The most words of a field.
+const WORDS: usize = 60;
 
 /// Why a finding, or a whole reply, is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +103,39 @@ pub fn check(project: u64, rows: &SessionRows, job: &Job, reply: &str, told: &[S
     checked
 }
 
+/// The title and the summary in a reply to the question about a session. A title that may steer its reader is left empty: agents see
+/// titles too.
+///
+/// # Errors
+/// When the reply has another form, may hold a secret, or says nothing.
+pub fn check_summary(reply: &str) -> Result<(String, Summary), Refused> {
+    let is_summary = |object: &Value| object.get("title").is_some().then(|| object.clone());
+    let object = last_object(reply, is_summary).ok_or(Refused::NoJson)?;
+    let field = |name: &str| {
+        let told = object.get(name).and_then(|field| field.as_str()).ok_or(Refused::OtherForm)?;
+        let line = squeezed(told);
+        if has_secret(told) || has_secret(&line) {
+            return Err(Refused::Secret);
+        }
+        let line = line.split(' ').take(WORDS).collect::<Vec<_>>().join(" ");
+        Ok(if line.chars().any(char::is_alphanumeric) { cut(&line, FIELD) } else { String::new() })
+    };
+    let [title, request, investigated, learned, completed, next_steps] = FIELDS.map(field);
+    let title = title?.trim_matches(['"', '\'', '.', ' ']).to_owned();
+    let list = |text: String| if text.is_empty() { Vec::new() } else { vec![text] };
+    let summary = Summary {
+        request: request?,
+        investigated: investigated?,
+        learned: list(learned?),
+        completed: completed?,
+        next_steps: list(next_steps?),
+    };
+    if summary == Summary::default() {
+        return Err(Refused::Short);
+    }
+    Ok((if is_suspect(&title) { String::new() } else { cut(&title, TITLE) }, summary))
+}
+
 fn finding(project: u64, rows: &SessionRows, job: &Job, value: &Value) -> Result<Signal, Refused> {
     let word = |name: &str| value.get(name).and_then(|field| field.as_str()).ok_or(Refused::OtherForm);
     let kind = word("type")?;
@@ -154,6 +196,11 @@ fn is_invented_path(word: &str, job: &Job) -> bool {
 
 /// The list of findings in the last JSON object of a reply.
 fn findings(reply: &str) -> Option<Value> {
+    last_object(reply, |object| object.get("memories").filter(|list| list.is_array()).cloned())
+}
+
+/// What is wanted of the last JSON object of a reply that has it.
+fn last_object(reply: &str, wanted: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
     let reply = &reply[reply.ceil_char_boundary(reply.len().saturating_sub(LONGEST_REPLY))..];
     // Thoughts come first. Some servers leave their opening tag out, and a cut reply lacks the closing one.
     let reply = reply.rsplit_once("</think>").map_or(reply, |(_, rest)| rest);
@@ -165,10 +212,10 @@ fn findings(reply: &str) -> Option<Value> {
                 let text = &reply[begin..begin + len];
                 let is_flat = nesting(text.as_bytes()) == Nesting::Closed;
                 let object = is_flat.then(|| sonic_rs::from_str::<Value>(text).ok()).flatten();
-                let list = object.and_then(|object| object.get("memories").cloned());
-                let is_list = list.as_ref().is_some_and(|list| list.is_array());
-                last = if is_list { list } else { last };
-                if is_list { begin + len } else { begin + 1 }
+                let found = object.as_ref().and_then(&wanted);
+                let is_found = found.is_some();
+                last = found.or(last);
+                if is_found { begin + len } else { begin + 1 }
             }
             None => begin + 1,
         };

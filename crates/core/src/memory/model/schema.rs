@@ -2,12 +2,26 @@
 
 use std::fmt::Write as _;
 
+use super::reply::{FIELDS, TITLE};
 use super::{Job, MOST_FINDINGS};
 use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::plain::MAX_CHARS;
+use crate::memory::summary::FIELD;
 
-/// The schema as JSON text. `file` is one of the question's files or empty, and `evidence` names its activities.
+/// The schema as JSON text. `file` is one of the question's files or empty, and `evidence` names its activities. A question about a
+/// session has a title and the five fields of its summary.
 pub fn schema(job: &Job) -> String {
+    if job.is_summary() {
+        let names = list(FIELDS.into_iter());
+        let field = |name: &&str| {
+            let most = if *name == "title" { TITLE } else { FIELD };
+            format!(r#""{name}":{{"type":"string","maxLength":{most}}}"#)
+        };
+        let fields = FIELDS.iter().map(field).collect::<Vec<_>>().join(",");
+        return format!(
+            r#"{{"type":"object","properties":{{{fields}}},"required":{names},"additionalProperties":false}}"#
+        );
+    }
     let types = list(MemoryKind::OF_MODEL.iter().map(|kind| kind.as_str()));
     let importance = list([Importance::Medium, Importance::High].iter().map(|one| one.as_str()));
     let files = list(job.files.iter().map(String::as_str).chain([""]));

@@ -26,7 +26,7 @@ pub fn state(
     if !memory.enabled || !settings.is_chosen() {
         return Ok(None);
     }
-    let counts = store.model_job_counts()?;
+    let counts = store.model_job_counts(now)?;
     let today = ledger::day(data_dir, now);
     let is_agent = settings.base_url.is_empty();
     let longest = Spent {

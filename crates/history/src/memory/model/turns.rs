@@ -5,7 +5,10 @@ use watchbill_core::memory::SessionRows;
 use watchbill_store::tables::memories::ProjectPlace;
 use watchbill_store::{SessionKey, Store, StoreError};
 
-use crate::memory::learn::{is_over_http, seen, session_rows, turn_rows};
+use crate::memory::learn::{is_over_http, newest_rows, seen, session_rows, turn_rows};
+
+/// The newest turns and calls that a question about a session is made of.
+const OF_SESSION: (u32, u32) = (200, 1_000);
 
 /// A session with all that a question and the check of its reply need.
 pub struct SessionTurns {
@@ -17,7 +20,7 @@ pub struct SessionTurns {
     pub place: ProjectPlace,
 }
 
-/// Reads a session, or one turn of it. `None` if it may not be asked about: the rules have not seen it, it is excluded, or a
+/// Reads a session, or one turn of it; with an empty turn, what a question about the session needs. `None` if it may not be asked about: the rules have not seen it, it is excluded, or a
 /// program sent a part of it.
 ///
 /// # Errors
@@ -35,6 +38,7 @@ pub fn turns_of(
     // The rules have noted whether a program sent a part. Without their note all rows tell it.
     let seen = seen(store, session)?.map(|seen| seen.is_over_http);
     let rows = match batch.filter(|_| seen.is_some()) {
+        Some("") => Some(newest_rows(store, session, &place.root, OF_SESSION)?),
         Some(batch) => turn_rows(store, session, &place.root, batch)?,
         None => Some(session_rows(store, session, &place.root)?),
     };

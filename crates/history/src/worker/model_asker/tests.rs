@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use watchbill_core::history::HistorySettings;
-use watchbill_core::history::rows::{Activity, Batch, BatchStatus, CallOutcome, Ended};
+use watchbill_core::history::rows::{Activity, Batch, BatchOrigin, BatchStatus, CallOutcome, Ended};
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::{AcceptRule, Standing, gather, standings};
 use watchbill_store::removal::Forget;
@@ -20,6 +20,7 @@ use crate::memory::learn::learn_all;
 
 mod backlog;
 mod changes;
+mod sessions;
 
 const BEGIN: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const PROJECT: u64 = 7;
@@ -71,7 +72,7 @@ impl House {
         let history = HistorySettings::default();
         let queue = Arc::new(ModelQueue::new(history, self.memory.clone()));
         let (folder, clock) = (self.folder.path().to_owned(), Arc::new(self.clock.clone()));
-        ModelAsker::new(queue, Arc::clone(&self.store), folder, clock, Some(self.program()))
+        ModelAsker::new(queue, Arc::clone(&self.store), folder, clock, Some(self.program()), Arc::new(|| {}))
     }
 
     fn program(&self) -> PathBuf {
@@ -96,7 +97,8 @@ impl House {
         act(self.store.lock_urgent("test").as_mut().unwrap())
     }
 
-    /// A session with this many ended turns, each with an edit, a minute apart.
+    /// A session with this many ended turns, each with an edit, a minute apart. No one asked for them, so the model is asked about turns
+    /// alone.
     fn session(&self, id: &str, turns: i64) -> SessionKey {
         self.session_from(id, BEGIN, turns)
     }
@@ -115,6 +117,7 @@ impl House {
                 let at = begin + Millis(n * MINUTE);
                 let mut batch = Batch::new(format!("{id}-{n}").into());
                 batch.prompt = Some(format!("mend the log, part {n}"));
+                batch.origin = Some(BatchOrigin::TaskNotification);
                 batch.started_at = Some(at);
                 batch.offset = Some(n.unsigned_abs());
                 batch.ended = Some(Ended { status: BatchStatus::Completed, at, error: None });
@@ -140,7 +143,7 @@ impl House {
     }
 
     fn counts(&self) -> JobCounts {
-        self.with(|store| store.model_job_counts().unwrap())
+        self.with(|store| store.model_job_counts(self.clock.now()).unwrap())
     }
 
     fn done(&self) -> u64 {
@@ -301,7 +304,7 @@ fn after_this_program_was_killed_the_running_job_waits_again() {
     let house = House::new();
     house.session("s", 1);
     house.with(|store| {
-        let row = store.model_jobs_to_choose().unwrap().remove(0);
+        let row = store.model_jobs_to_choose(BEGIN).unwrap().remove(0);
         let mut step = store.step().unwrap();
         step.begin_model_job(&row, BEGIN).unwrap();
         step.commit().unwrap();
@@ -360,6 +363,6 @@ fn a_removal_ends_the_question_and_its_job_waits_again() {
     assert_eq!(asker.turn(&house.look), Sleep::Not);
     ends.join().unwrap();
     asker.store_answer(&house.look).map_err(|_| "the store refuses").unwrap();
-    let row = house.with(|store| store.model_jobs_to_choose().unwrap().remove(0));
+    let row = house.with(|store| store.model_jobs_to_choose(BEGIN).unwrap().remove(0));
     assert_eq!((row.state, row.tries), (JobState::Queued, 0));
 }

@@ -69,7 +69,7 @@ fn a_turn_that_a_fork_repeats_is_asked_about_once() {
         let fork = step.session_key(&SessionId::new("fork")).unwrap();
         step.queue_model_job(fork, "s-0", BEGIN).unwrap();
         step.commit().unwrap();
-        assert_eq!(store.model_jobs_to_choose().unwrap().len(), 1);
+        assert_eq!(store.model_jobs_to_choose(BEGIN).unwrap().len(), 1);
     });
 }
 
