@@ -1,5 +1,6 @@
 //! Which transcripts to archive now, and how to archive one after the other.
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use watchbill_agents::layout::META_LIMIT;
@@ -110,10 +111,10 @@ impl ArchiveWork {
             id: (dev, ino),
             meta: meta.as_deref(),
         };
-        let file =
-            fs.open(&found.path).map_err(|source| StoreError::Io { path: found.path.clone(), source })?;
-        let source = &mut FromStart { file, at: 0 };
-        let packed = archive.pack(&original, source, known.as_ref(), self.settings.level, now)?;
+        let mut open = || -> io::Result<Box<dyn Read>> {
+            Ok(Box::new(FromStart { file: fs.open(&found.path)?, at: 0 }))
+        };
+        let packed = archive.pack_again(&original, &mut open, known.as_ref(), self.settings.level, now)?;
         with_store(&mut |store| {
             let mut step = store.step()?;
             step.put_archived(&packed.row)?;

@@ -1,10 +1,9 @@
 //! The format of an archived transcript: zstd frames of a megabyte each. Any position can be reached without
 //! unpacking the data before it.
 //!
-//! Before each frame is a skippable frame of 16 bytes with the frame's two lengths. The file begins and ends with
-//! another skippable frame that names the transcript ([`Label`]). So even without the database the files tell what
-//! is archived. A file of an earlier version may have more labels. `zstd -d` skips both kinds of frames: a user gets
-//! the transcript back without this program.
+//! Before each frame is a skippable frame of 16 bytes with the frame's two lengths. Each write to the file begins
+//! and ends with another skippable frame that names the transcript ([`Label`]). So even without the database the
+//! files tell what is archived. `zstd -d` skips both kinds: a user gets the transcript back without this program.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -120,6 +119,29 @@ fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "it holds something else than an archived transcript")
 }
 
+/// Whether the contents of the file are wrong, and not the disk that fails to read them.
+pub(super) fn is_of_content(error: &io::Error) -> bool {
+    error.raw_os_error().is_none()
+}
+
+/// How much of a file is complete, if the valid length is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArchiveFileState {
+    /// Something in it is not as it was written, and more data follows. That alone is no reason to cut or remove
+    /// the file.
+    Damaged,
+    /// It ends in the middle of a write, as after a kill. These first bytes hold complete frames.
+    Begun {
+        /// How many.
+        stored: u64,
+    },
+    /// These first bytes were finished. The data after them was not.
+    Finished {
+        /// How many.
+        stored: u64,
+    },
+}
+
 /// The header before each frame and before each label.
 #[derive(Debug, Clone, Copy)]
 enum Header {
@@ -167,10 +189,8 @@ pub struct Frames {
     file: File,
     places: Vec<FrameOffset>,
     label: Option<Label>,
-    /// The hash of the whole transcript, if a label states it and no frame follows that label.
-    hash: Option<String>,
-    /// Where the last frame or label ends.
-    end: u64,
+    /// The hash of the whole transcript, and the end of the label that states it.
+    whole: Option<(String, u64)>,
     /// The frame that was read last.
     unpacked: Mutex<Option<(usize, Vec<u8>)>>,
 }
@@ -187,39 +207,66 @@ impl Frames {
     /// # Errors
     /// When they are not complete.
     pub fn new(file: File, stored: u64) -> io::Result<Self> {
-        let (frames, ended) = Self::up_to(file, stored);
+        let (frames, at, ended) = Self::up_to(file, stored);
         ended?;
-        if frames.end == stored { Ok(frames) } else { Err(damaged()) }
+        if at == stored { Ok(frames) } else { Err(damaged()) }
     }
 
-    /// Opens a file whose valid length is not known, as far as its frames can be found. It unpacks none.
+    /// Opens a file whose valid length is not known. Returns its frames, and how far they are complete. It unpacks
+    /// none.
     ///
     /// # Errors
     /// When it cannot be read now, which says nothing about its contents.
-    pub fn as_found(file: File) -> io::Result<Self> {
+    pub fn as_found(file: File) -> io::Result<(Self, ArchiveFileState)> {
         let meta = file.metadata()?;
         if !meta.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let (frames, ended) = Self::up_to(file, meta.len());
-        match ended {
-            // The disk fails to read it.
-            Err(error) if error.raw_os_error().is_some() => Err(error),
-            _ => Ok(frames),
-        }
+        let (frames, at, ended) = Self::up_to(file, meta.len());
+        let torn = match ended {
+            Ok(()) => true,
+            Err(error) if is_of_content(&error) => frames.is_torn(at, meta.len())?,
+            Err(error) => return Err(error),
+        };
+        let state = match &frames.whole {
+            _ if !torn => ArchiveFileState::Damaged,
+            // The data before this label was synced first. Data after it was never finished.
+            Some((_, end)) => ArchiveFileState::Finished { stored: *end },
+            None => ArchiveFileState::Begun { stored: at },
+        };
+        Ok((frames, state))
     }
 
-    /// The frames before this end, and the error at which they stop.
-    fn up_to(file: File, end: u64) -> (Self, io::Result<()>) {
+    /// Whether the file ends with only the beginning of one frame: it ends before the length that the header
+    /// states. A damaged length may be too great as well, but then other frames follow.
+    fn is_torn(&self, at: u64, len: u64) -> io::Result<bool> {
+        let longest = HEADER + LABEL_LIMIT.max(zstd::zstd_safe::compress_bound(FRAME));
+        let Some(left) = usize::try_from(len - at).ok().filter(|left| *left < longest) else {
+            return Ok(false);
+        };
+        let mut rest = vec![0; left];
+        read_exact_at(&self.file, &mut rest, at)?;
+        let Some((header, body)) = rest.split_first_chunk::<HEADER>() else {
+            let magic = &rest[..rest.len().min(LABEL.len())];
+            return Ok(LABEL.starts_with(magic) || SKIPPABLE.starts_with(magic));
+        };
+        let announced = Header::of(header).map(Header::rest);
+        let goes_on = body.windows(LABEL.len()).any(|four| *four == LABEL || *four == SKIPPABLE);
+        Ok(announced.is_some_and(|announced| announced > body.len() as u64) && !goes_on)
+    }
+
+    /// The frames before `end`, the position after the last one, and the error there.
+    fn up_to(file: File, end: u64) -> (Self, u64, io::Result<()>) {
         let mut frames =
-            Self { file, places: Vec::new(), label: None, hash: None, end: 0, unpacked: Mutex::new(None) };
-        while frames.end < end {
-            match frames.read_frame(frames.end, end) {
-                Ok(next) => frames.end = next,
-                Err(error) => return (frames, Err(error)),
+            Self { file, places: Vec::new(), label: None, whole: None, unpacked: Mutex::new(None) };
+        let mut at = 0;
+        while at < end {
+            match frames.read_frame(at, end) {
+                Ok(next) => at = next,
+                Err(error) => return (frames, at, Err(error)),
             }
         }
-        (frames, Ok(()))
+        (frames, at, Ok(()))
     }
 
     /// Reads the frame at this position of the file, if it ends before `end`. Returns the position of the next one.
@@ -239,7 +286,7 @@ impl Frames {
                 // A label in the format of a later version is ignored.
                 if let Ok(label) = serde_json::from_slice::<Label>(&json) {
                     let whole = label.whole.as_ref().filter(|whole| whole.bytes == self.len());
-                    self.hash = whole.map(|whole| whole.hash.clone()).or(self.hash.take());
+                    self.whole = whole.map(|whole| (whole.hash.clone(), next)).or(self.whole.take());
                     self.label = Some(label);
                 }
             }
@@ -247,7 +294,7 @@ impl Frames {
                 if next > end {
                     return Err(damaged());
                 }
-                self.hash = None;
+                self.whole = None;
                 self.places.push(FrameOffset { begin: self.len(), len, at: behind, packed });
             }
         }
@@ -256,12 +303,7 @@ impl Frames {
 
     /// The hash of the transcript, if the file states it.
     pub fn hash(&self) -> Option<&str> {
-        self.hash.as_deref()
-    }
-
-    /// How many bytes of the file they take.
-    pub fn stored(&self) -> u64 {
-        self.end
+        self.whole.as_ref().map(|(hash, _)| &**hash)
     }
 
     /// The file's description of the transcript; `None` in files from before there were labels.

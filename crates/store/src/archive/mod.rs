@@ -2,16 +2,17 @@
 //! transcripts themselves are only read.
 //!
 //! [`plan`] decides which transcripts to pack and which copies to delete. An archived transcript is one file of
-//! zstd frames ([`frames`]) that never changes. The file has its name, and after that its row in the table, only when
-//! it was synced and read back. A file without a row may be the last copy of a transcript (`strays`, `tidy`).
+//! zstd frames ([`frames`]) that only grows. Only its first `stored` bytes count, as its row in the table says. The
+//! row is written last, after the file was synced and read back, so an unclean exit leaves no row whose file is
+//! incomplete. A file without a row may be the last copy of a transcript (`strays`, `tidy`).
 
 pub mod frames;
 pub mod plan;
 mod strays;
 mod tidy;
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -21,9 +22,6 @@ pub use crate::names::ARCHIVE;
 use crate::tables::archive::ArchiveRow;
 use crate::{StoreError, folder};
 use frames::{FRAME, Frames, Label, Packer, TranscriptHash};
-
-/// The end of a file's name while it is written.
-const BEGUN: &str = ".begun";
 
 /// The folder of archived transcripts.
 #[derive(Debug, Clone)]
@@ -80,9 +78,8 @@ impl Archive {
         Self { folder: data_dir.join(ARCHIVE) }
     }
 
-    /// Packs `source` from its beginning to its end into a new file; `level` is zstd's. The earlier copy counts until
-    /// the new row is stored. If the transcript does not begin with all of that copy, it may be the last of its
-    /// records, and stays.
+    /// Packs `source` from its beginning to its end; `level` is zstd's. If its beginning is archived already and
+    /// unchanged, only the rest is added.
     ///
     /// # Errors
     /// When the source cannot be read or the archive cannot be written. The earlier copy stays archived.
@@ -95,77 +92,79 @@ impl Archive {
         now: Timestamp,
     ) -> Result<Packed, StoreError> {
         folder::make(&self.folder)?;
-        let name = self.free_name(original.path);
-        let begun = format!("{name}{BEGUN}");
-        let from = self.folder.join(&begun);
-        let packed = self.pack_as(&begun, original, source, known, level, now).and_then(|packed| {
-            let to = self.folder.join(&name);
-            fs::rename(&from, &to).map_err(|e| StoreError::io(&to, e)).map(|()| packed)
-        });
-        let mut packed = packed.inspect_err(|_| self.remove(&begun))?;
-        packed.row.file = name;
-        // Without this, a crash may lose the file's name. The row is then refused when it is read.
-        folder::sync_names(&self.folder);
-        Ok(packed)
-    }
-
-    /// Writes one file and reads it back.
-    fn pack_as(
-        &self,
-        name: &str,
-        original: &Original<'_>,
-        source: &mut dyn Read,
-        known: Option<&ArchiveRow>,
-        level: i32,
-        now: Timestamp,
-    ) -> Result<Packed, StoreError> {
-        let path = self.folder.join(name);
-        let refused = |e| StoreError::io(&path, e);
-        let mut file = folder::touch(&path)?;
-        file.set_len(0).map_err(refused)?;
-        let mut label = original.label(now);
-        let mut packer = Packer::new(level).map_err(refused)?;
-        let (mut bytes, mut stored) = (0, label.write(&mut file).map_err(refused)?);
-        let (mut hash, mut frame, mut is_held) = (Sha256::new(), Vec::new(), false);
-        loop {
-            fill(source, &mut frame).map_err(|e| read_error(original, e))?;
-            if frame.is_empty() {
-                break;
+        let mut hash = Sha256::new();
+        if let Some(known) = known {
+            // The old part is read again, to compare it and to continue its hash.
+            let read = hash_of(&mut (&mut *source).take(known.bytes), &mut hash)
+                .map_err(|e| read_error(original, e))?;
+            let is_held = read == known.bytes && hex(hash.clone()) == known.hash;
+            if !is_held || !self.is_whole(known) {
+                return Err(read_error(original, io::Error::other(RewrittenError { is_held })));
             }
-            // How much of this frame the earlier copy holds, if it ends here.
-            let end = known.and_then(|known| usize::try_from(known.bytes.checked_sub(bytes)?).ok());
-            if let Some((known, head)) = known.zip(end.and_then(|end| frame.get(..end))) {
-                is_held |= hex(hash.clone().chain_update(head)) == known.hash;
-            }
-            hash.update(&frame);
-            bytes += frame.len() as u64;
-            stored += packer.write(&frame, &mut file).map_err(refused)?;
         }
-        let hash = hex(hash);
-        label.whole = Some(TranscriptHash { bytes, hash: hash.clone() });
-        stored += label.write(&mut file).map_err(refused)?;
-        file.sync_all().map_err(refused)?;
+        let name = known.map_or_else(|| self.free_name(original.path), |known| known.file.clone());
+        let path = self.folder.join(&name);
+        let before = known.map(|known| known.stored);
+        let before_bytes = known.map_or(0, |known| known.bytes);
+        let place = AppendTarget { path: &path, begin: before.unwrap_or(0), bytes: before_bytes, level };
+        let added = add(&place, original, original.label(now), source, &mut hash);
+        let (bytes, stored) = added.inspect_err(|_| self.cut_or_remove(&path, before))?;
         let row = ArchiveRow {
             path: original.path.to_owned(),
             session_id: original.session_id.to_owned(),
             subagent: original.subagent.map(str::to_owned),
-            file: name.to_owned(),
-            bytes,
-            stored,
-            hash,
+            file: name,
+            bytes: before_bytes + bytes,
+            stored: before.unwrap_or(0) + stored,
+            hash: hex(hash),
             mtime: original.mtime,
             archived_at: now,
             dev: original.id.0,
             inode: original.id.1,
         };
         if !self.is_whole(&row) {
-            return Err(refused(io::Error::other("it does not hold what was written to it")));
+            self.cut_or_remove(&path, before);
+            return Err(StoreError::Io {
+                path,
+                source: io::Error::other("it does not hold what was written to it"),
+            });
         }
-        let (void, earlier) = match known {
-            Some(known) if is_held => (Some(known.file.clone()), None),
-            known => (None, known.map(ArchiveRow::as_earlier)),
-        };
-        Ok(Packed { row, void, earlier })
+        // Without this, a crash may lose the file's name. The row is then refused when it is read.
+        folder::sync_names(&self.folder);
+        Ok(Packed { row, void: None, earlier: None })
+    }
+
+    /// Packs also a transcript that was rewritten since it was archived. All of it is packed anew, beside the
+    /// earlier copy, which counts until the new row is stored. If the transcript does not begin with all of the
+    /// earlier copy, that copy may be the last of its records, and stays.
+    ///
+    /// # Errors
+    /// As for [`Archive::pack`].
+    pub fn pack_again(
+        &self,
+        original: &Original<'_>,
+        open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
+        known: Option<&ArchiveRow>,
+        level: i32,
+        now: Timestamp,
+    ) -> Result<Packed, StoreError> {
+        let mut source = open().map_err(|e| read_error(original, e))?;
+        match self.pack(original, &mut source, known, level, now) {
+            Err(StoreError::Io { source: error, path }) => {
+                let Some((known, changed)) = known.zip(RewrittenError::cause_of(&error)) else {
+                    return Err(StoreError::Io { source: error, path });
+                };
+                let mut source = open().map_err(|e| read_error(original, e))?;
+                let mut packed = self.pack(original, &mut source, None, level, now)?;
+                if changed.is_held {
+                    packed.void = Some(known.file.clone());
+                } else {
+                    packed.earlier = Some(known.as_earlier());
+                }
+                Ok(packed)
+            }
+            other => other,
+        }
     }
 
     /// Whether `copy` begins with all of `other`, or equals it.
@@ -209,7 +208,7 @@ impl Archive {
     /// # Errors
     /// When its file cannot be read.
     pub fn open_as_found(&self, row: &ArchiveRow) -> io::Result<Frames> {
-        File::open(self.path_of(row)).and_then(Frames::as_found)
+        File::open(self.path_of(row)).and_then(Frames::as_found).map(|(frames, _)| frames)
     }
 
     /// Whether the file holds, byte for byte, the transcript of the row.
@@ -222,10 +221,7 @@ impl Archive {
 
     /// Removes one file that no row names any more.
     pub fn remove(&self, name: &str) {
-        let path = self.folder.join(name);
-        if let Err(error) = fs::remove_file(&path) {
-            tracing::warn!(path = %path.display(), %error, "an unneeded file of the archive could not be removed");
-        }
+        self.cut_or_remove(&self.folder.join(name), None);
     }
 
     /// How much smaller packing makes a transcript: its size divided by the packed size, measured on its first
@@ -240,6 +236,16 @@ impl Archive {
         Ok(if head.is_empty() { 1.0 } else { head.len() as f64 / stored as f64 })
     }
 
+    fn cut_or_remove(&self, path: &Path, to: Option<u64>) {
+        let done = match to {
+            Some(len) => OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(len)),
+            None => fs::remove_file(path),
+        };
+        if let Err(error) = done {
+            tracing::warn!(path = %path.display(), %error, "an unneeded file of the archive could not be removed or cut");
+        }
+    }
+
     /// A file name that shows the transcript's name, and that no file has.
     fn free_name(&self, path: &str) -> String {
         let stem =
@@ -252,9 +258,72 @@ impl Archive {
     }
 }
 
+/// Where frames are added, and how they are packed.
+struct AppendTarget<'p> {
+    path: &'p Path,
+    begin: u64,
+    /// How much of the transcript the file holds already.
+    bytes: u64,
+    level: i32,
+}
+
+/// Appends the rest of `source` after the first bytes of a file. Returns how many bytes it read and how many it
+/// wrote.
+fn add(
+    to: &AppendTarget<'_>,
+    original: &Original<'_>,
+    mut label: Label,
+    source: &mut dyn Read,
+    hash: &mut Sha256,
+) -> Result<(u64, u64), StoreError> {
+    let refused = |e| StoreError::io(to.path, e);
+    let mut file = folder::touch(to.path)?;
+    file.set_len(to.begin).and_then(|()| file.seek(SeekFrom::End(0))).map_err(refused)?;
+    let mut packer = Packer::new(to.level).map_err(refused)?;
+    let (mut bytes, mut stored) = (0, label.write(&mut file).map_err(refused)?);
+    let mut frame = Vec::new();
+    loop {
+        fill(source, &mut frame).map_err(|e| read_error(original, e))?;
+        if frame.is_empty() {
+            break;
+        }
+        hash.update(&frame);
+        bytes += frame.len() as u64;
+        stored += packer.write(&frame, &mut file).map_err(refused)?;
+    }
+    // The label at the end states that the transcript is complete. It is written after a sync: a power failure must
+    // not leave the label without the data.
+    file.sync_all().map_err(refused)?;
+    label.whole = Some(TranscriptHash { bytes: to.bytes + bytes, hash: hex(hash.clone()) });
+    stored += label.write(&mut file).map_err(refused)?;
+    file.sync_all().map_err(refused)?;
+    Ok((bytes, stored))
+}
+
 fn read_error(original: &Original<'_>, error: io::Error) -> StoreError {
     StoreError::Io { path: original.path.into(), source: error }
 }
+
+/// The archived copy is not the beginning of the transcript as it is now, or is damaged.
+#[derive(Debug, Clone, Copy)]
+struct RewrittenError {
+    /// Whether the transcript still begins with all of the archived copy.
+    is_held: bool,
+}
+
+impl RewrittenError {
+    fn cause_of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}
+
+impl std::fmt::Display for RewrittenError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it was rewritten since it was archived")
+    }
+}
+
+impl std::error::Error for RewrittenError {}
 
 /// Reads the bytes of a whole frame, fewer at the end.
 fn fill(source: &mut dyn Read, buffer: &mut Vec<u8>) -> io::Result<()> {

@@ -4,26 +4,37 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 
+use sha2::{Digest, Sha256};
 use watchbill_core::time::Timestamp;
 
-use super::frames::Frames;
-use super::{Archive, BEGUN};
+use super::frames::{ArchiveFileState, Frames, is_of_content};
+use super::{Archive, hash_of, hex};
 use crate::folder;
 use crate::tables::archive::ArchiveRow;
+
+/// How complete an archived transcript is; more is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Completeness {
+    /// It cannot be read as it was written. Its file stays unchanged.
+    Damaged,
+    /// Packing it was interrupted: it is complete as far as it goes.
+    Begun,
+    /// Everything that was packed is there.
+    Finished,
+}
 
 /// An archived transcript in a file, with the row that it has or would have.
 #[derive(Debug)]
 pub(super) struct Found {
     pub row: ArchiveRow,
-    /// Otherwise it cannot be read as it was written. Its file stays unchanged.
-    pub is_whole: bool,
+    pub sound: Completeness,
 }
 
 /// The kinds of files that no row names.
 pub(super) enum Stray {
     Transcript(Box<Found>),
-    /// Writing it was interrupted, or it holds no data of a transcript.
-    Begun,
+    /// It holds no data of a transcript.
+    Empty,
     /// It cannot be read now, does not name its transcript, or is another kind of file.
     Unknown,
 }
@@ -31,17 +42,32 @@ pub(super) enum Stray {
 impl Archive {
     /// Examines a file without its row.
     pub(super) fn stray(&self, name: &str) -> Stray {
-        if name.ends_with(BEGUN) {
-            return Stray::Begun;
-        }
         let path = self.folder.join(name);
-        let Ok(frames) = File::open(&path).and_then(Frames::as_found) else { return Stray::Unknown };
-        let size = folder::size(&path);
-        if frames.is_empty() && frames.stored() == size {
-            return Stray::Begun;
+        let Ok((frames, state)) = File::open(&path).and_then(Frames::as_found) else {
+            return Stray::Unknown;
+        };
+        let Some(label) = frames.label() else {
+            let is_empty = state == ArchiveFileState::Begun { stored: 0 };
+            return if is_empty { Stray::Empty } else { Stray::Unknown };
+        };
+        let (sound, stored, hash) = match (state, frames.hash()) {
+            (ArchiveFileState::Finished { stored }, Some(hash)) => {
+                (Completeness::Finished, stored, hash.to_owned())
+            }
+            (ArchiveFileState::Begun { stored }, _) => {
+                let mut hash = Sha256::new();
+                match hash_of(&mut frames.reader(), &mut hash) {
+                    Ok(_) => (Completeness::Begun, stored, hex(hash)),
+                    Err(error) if is_of_content(&error) => (Completeness::Damaged, 0, String::new()),
+                    Err(_) => return Stray::Unknown,
+                }
+            }
+            _ => (Completeness::Damaged, 0, String::new()),
+        };
+        let is_damaged = sound == Completeness::Damaged;
+        if frames.is_empty() && !is_damaged {
+            return Stray::Empty;
         }
-        let Some(label) = frames.label() else { return Stray::Unknown };
-        let hash = frames.hash().filter(|_| frames.stored() == size);
         Stray::Transcript(Box::new(Found {
             row: ArchiveRow {
                 path: label.path.clone(),
@@ -49,15 +75,15 @@ impl Archive {
                 subagent: label.subagent.clone(),
                 file: name.to_owned(),
                 // Of a damaged one no bytes count. So it is reported, and packed anew from its transcript.
-                bytes: hash.map_or(0, |_| frames.len()),
-                stored: size,
-                hash: hash.unwrap_or_default().to_owned(),
+                bytes: if is_damaged { 0 } else { frames.len() },
+                stored: if is_damaged { folder::size(&path) } else { stored },
+                hash,
                 mtime: Timestamp::from_millis(label.mtime),
                 archived_at: Timestamp::from_millis(label.archived_at),
                 dev: label.id.0,
                 inode: label.id.1,
             },
-            is_whole: hash.is_some(),
+            sound,
         }))
     }
 
@@ -65,7 +91,7 @@ impl Archive {
     pub(crate) fn copies_without(&self, rows: &[ArchiveRow]) -> Vec<ArchiveRow> {
         let copy = |name: String| match self.stray(&name) {
             Stray::Transcript(found) => Some(found.row),
-            Stray::Begun | Stray::Unknown => None,
+            Stray::Empty | Stray::Unknown => None,
         };
         self.strays(rows).into_iter().filter_map(copy).collect()
     }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Archive;
-use super::strays::{Found, Stray};
+use super::strays::{Completeness, Found, Stray};
 use crate::tables::archive::ArchiveRow;
 use crate::tables::meta_names::ARCHIVE_TAKEN_UP;
 use crate::{Store, StoreError, folder};
@@ -30,10 +30,33 @@ struct Tidying<'a> {
     earlier: Vec<ArchiveRow>,
     /// Files to remove.
     void: Vec<String>,
+    /// Files whose data after so many bytes was never finished.
+    ends: Vec<(String, u64)>,
     unknown: usize,
 }
 
 impl Tidying<'_> {
+    /// Examines the data after the counted part of a file. An unclean exit leaves such data, and so does a database
+    /// that is older than the file.
+    fn examine_tail(&mut self, row: &mut ArchiveRow) {
+        if folder::size(&self.archive.path_of(row)) <= row.stored {
+            return;
+        }
+        let Stray::Transcript(found) = self.archive.stray(&row.file) else { return };
+        let Found { row: all, sound } = *found;
+        if sound == Completeness::Damaged || all.path != row.path || all.bytes < row.bytes {
+            return;
+        }
+        if all.bytes > row.bytes {
+            if sound == Completeness::Finished && !self.archive.is_whole(&all) {
+                return;
+            }
+            *row = all.clone();
+            self.taken_up.push(all);
+        }
+        self.ends.push((row.file.clone(), row.stored));
+    }
+
     /// Examines the files that no row names. Returns those that hold transcripts, by the transcripts' paths.
     fn examine_strays(
         &mut self,
@@ -44,7 +67,7 @@ impl Tidying<'_> {
         for name in self.archive.strays(rows) {
             match self.archive.stray(&name) {
                 Stray::Unknown => self.unknown += 1,
-                Stray::Begun => self.void.push(name),
+                Stray::Empty => self.void.push(name),
                 Stray::Transcript(found) if forgotten.contains(&found.row.session_id) => self.void.push(name),
                 Stray::Transcript(found) => strays.entry(found.row.path.clone()).or_default().push(*found),
             }
@@ -53,13 +76,15 @@ impl Tidying<'_> {
     }
 
     /// Chooses the copy that counts among files of the same transcript: whole before damaged, then archived later,
-    /// then longer. If the best one is damaged itself, the others stay beside it. A copy with records that the best
-    /// one lacks stays too, in a row of its own.
+    /// then longer. If the best one is not whole itself, the others stay beside it. A copy with records that the
+    /// best one lacks stays too, in a row of its own.
     fn choose_copy(&mut self, row: Option<&ArchiveRow>, mut found: Vec<Found>) {
         if row.is_some() || found.len() > 1 {
-            found.iter_mut().for_each(|found| found.is_whole = self.archive.is_whole(&found.row));
+            for other in found.iter_mut().filter(|found| !self.archive.is_whole(&found.row)) {
+                other.sound = Completeness::Damaged;
+            }
         }
-        let known = row.map(|row| Found { row: row.clone(), is_whole: self.archive.is_whole(row) });
+        let known = row.map(|row| Found { row: row.clone(), sound: self.soundness(row) });
         let is_known = known.is_some();
         let mut all = known.into_iter().chain(found);
         let Some(mut best) = all.next() else { return };
@@ -72,17 +97,33 @@ impl Tidying<'_> {
                 others.push(other);
             }
         }
-        let is_settled =
-            |other: &Found| other.row.hash == best.row.hash || other.row.archived_at <= best.row.archived_at;
-        for other in others.iter().filter(|other| best.is_whole && is_settled(other)) {
-            if !other.is_whole || self.archive.begins_with(&best.row, &other.row) {
+        let is_settled = |other: &Found| {
+            let older = other.sound == Completeness::Begun || other.row.archived_at <= best.row.archived_at;
+            other.row.hash == best.row.hash || best.sound == Completeness::Finished && older
+        };
+        for other in others.iter().filter(|other| best.sound > Completeness::Damaged && is_settled(other)) {
+            if other.sound == Completeness::Damaged || self.archive.begins_with(&best.row, &other.row) {
                 self.void.push(other.row.file.clone());
             } else {
                 self.earlier.push(other.row.as_earlier());
             }
         }
         if is_new {
+            if best.sound > Completeness::Damaged {
+                self.ends.push((best.row.file.clone(), best.row.stored));
+            }
             self.taken_up.push(best.row);
+        }
+    }
+
+    /// How complete the copy of a row is. Its file may have been unfinished when the row was made.
+    fn soundness(&self, row: &ArchiveRow) -> Completeness {
+        if !self.archive.is_whole(row) {
+            return Completeness::Damaged;
+        }
+        match self.archive.stray(&row.file) {
+            Stray::Transcript(found) if found.sound == Completeness::Begun => Completeness::Begun,
+            _ => Completeness::Finished,
         }
     }
 
@@ -102,7 +143,7 @@ impl Tidying<'_> {
         }
     }
 
-    /// Removes files; returns how many bytes that frees.
+    /// Removes files and unfinished data; returns how many bytes that frees.
     fn remove(&self) -> u64 {
         let mut freed = 0;
         for name in &self.void {
@@ -112,15 +153,24 @@ impl Tidying<'_> {
                 self.archive.remove(name);
             }
         }
+        for (name, end) in &self.ends {
+            let path = self.archive.folder.join(name);
+            let len = folder::size(&path);
+            if len > *end {
+                freed += len - end;
+                self.archive.cut_or_remove(&path, Some(*end));
+            }
+        }
         freed
     }
 }
 
 fn is_better(other: &Found, best: &Found) -> bool {
     let age = |found: &Found| (found.row.archived_at, found.row.bytes);
-    match other.is_whole.cmp(&best.is_whole) {
-        Ordering::Equal => other.is_whole && other.row.hash != best.row.hash && age(other) > age(best),
-        wholeness => wholeness.is_gt(),
+    match other.sound.cmp(&best.sound) {
+        Ordering::Equal if other.sound == Completeness::Damaged => false,
+        Ordering::Equal => other.row.hash != best.row.hash && age(other) > age(best),
+        sounder => sounder.is_gt(),
     }
 }
 
@@ -150,10 +200,17 @@ impl Store {
     pub fn tidy_archive(&mut self) -> Result<Tidied, StoreError> {
         let Some(folder) = self.path().parent() else { return Ok(Tidied::default()) };
         let archive = Archive::new(folder);
-        let rows = self.all_archived()?;
+        let mut rows = self.all_archived()?;
         let forgotten: HashSet<String> = self.forgotten()?.iter().map(ToString::to_string).collect();
-        let mut tidying =
-            Tidying { archive: &archive, taken_up: vec![], earlier: vec![], void: vec![], unknown: 0 };
+        let mut tidying = Tidying {
+            archive: &archive,
+            taken_up: vec![],
+            earlier: vec![],
+            void: vec![],
+            ends: vec![],
+            unknown: 0,
+        };
+        rows.iter_mut().for_each(|row| tidying.examine_tail(row));
         let known: HashMap<&str, &ArchiveRow> = rows.iter().map(|row| (&*row.path, row)).collect();
         for (path, found) in tidying.examine_strays(&rows, &forgotten) {
             tidying.choose_copy(known.get(&*path).copied(), found);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_store::archive::frames::{FRAME, Label, Packer, TranscriptHash};
+use watchbill_store::archive::frames::FRAME;
 use watchbill_store::archive::plan::{Candidate, plan};
 use watchbill_store::archive::{ARCHIVE, Archive, Original, Packed};
 use watchbill_store::tables::archive::ArchiveRow;
@@ -26,7 +26,8 @@ fn original() -> Original<'static> {
 }
 
 fn pack(archive: &Archive, bytes: &[u8], known: Option<&ArchiveRow>) -> Result<Packed, StoreError> {
-    archive.pack(&original(), &mut io::Cursor::new(bytes), known, 3, at(9))
+    let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(io::Cursor::new(bytes.to_vec()))) };
+    archive.pack_again(&original(), &mut open, known, 3, at(9))
 }
 
 fn unpack(archive: &Archive, row: &ArchiveRow) -> Vec<u8> {
@@ -52,7 +53,7 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_packed_transcript_is_read_at_any_position_and_a_longer_one_takes_its_place() {
+fn a_packed_transcript_is_read_at_any_position_and_only_grows() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
     let whole = lines(120_000, 0);
@@ -62,7 +63,7 @@ fn a_packed_transcript_is_read_at_any_position_and_a_longer_one_takes_its_place(
     assert_eq!(unpack(&archive, &first.row), &whole[..cut]);
     assert!(first.row.stored * 4 < first.row.bytes, "{:?}", first.row);
     let grown = pack(&archive, &whole, Some(&first.row)).unwrap();
-    assert_eq!((grown.void, grown.earlier), (Some(first.row.file.clone()), None));
+    assert_eq!((&grown.row.file, grown.void), (&first.row.file, None));
     assert_eq!(unpack(&archive, &grown.row), whole);
     // The older row is still valid: it counts until the new one is stored.
     assert_eq!(unpack(&archive, &first.row), &whole[..cut]);
@@ -117,9 +118,8 @@ fn the_only_copy_of_a_transcript_stays_when_another_one_has_its_name() {
     put(&mut store, &[&third.row, third.earlier.as_ref().unwrap()]);
     let grown = [&*other, b"{}\n"].concat();
     let fourth = pack(&archive, &grown, store.archived(PATH).unwrap().as_ref()).unwrap();
-    assert_eq!((fourth.earlier, fourth.void.as_ref()), (None, Some(&third.row.file)));
+    assert_eq!((fourth.earlier, fourth.void), (None, None));
     put(&mut store, &[&fourth.row]);
-    archive.remove(&third.row.file);
     assert_eq!(kept(&store).len(), 3);
     drop(store);
     // A database made anew keeps all three too.
@@ -158,20 +158,28 @@ fn leftovers_of_an_unclean_exit_do_not_count_and_are_removed() {
     let whole = lines(50_000, 0);
     let first = pack(&archive, &whole[..whole.len() / 2], None).unwrap().row;
     let mut store = store_with(folder.path(), &[&first]);
-    // A file that was being written, an empty one, and another whole copy of the same transcript. No row names them.
-    let bytes = std::fs::read(folder.path().join(ARCHIVE).join(&first.file)).unwrap();
+    let path = folder.path().join(ARCHIVE).join(&first.file);
+    // Half of an addition, and files that no row names: another copy of the same transcript, and torn beginnings.
+    let mut torn = std::fs::read(&path).unwrap();
+    let label = torn[..200].to_vec();
+    torn.extend_from_slice(&[0x57, 0x2a, 0x4d, 0x18, 8, 0, 0]);
+    std::fs::write(&path, &torn).unwrap();
     let beside = |name: &str, bytes: &[u8]| {
         std::fs::write(folder.path().join(ARCHIVE).join(name), bytes).unwrap();
         bytes.len() as u64
     };
-    let left = beside("s.0.jsonl.zst.begun", &bytes[..bytes.len() / 2])
-        + beside("s.1.jsonl.zst", b"")
-        + beside("s.2.jsonl.zst", &bytes);
+    let left = beside("s.0.jsonl.zst", &torn)
+        + beside("s.1.jsonl.zst", &label)
+        + beside("s.2.jsonl.zst", &label[..5])
+        + beside("s.3.jsonl.zst", b"");
     beside("a word of mine.txt", b"half");
-    let tidied = store.tidy_archive().unwrap();
-    assert_eq!((tidied.freed, tidied.taken_up, tidied.unknown), (left, 0, 1));
-    assert_eq!(files(folder.path()), ["a word of mine.txt", &first.file]);
     assert_eq!(unpack(&archive, &first), &whole[..whole.len() / 2]);
+    let tidied = store.tidy_archive().unwrap();
+    assert_eq!((tidied.freed, tidied.taken_up, tidied.unknown), (left + 7, 0, 1));
+    assert_eq!(files(folder.path()), ["a word of mine.txt", &first.file]);
+    std::fs::write(&path, &torn).unwrap();
+    let grown = pack(&archive, &whole, Some(&first)).unwrap().row;
+    assert_eq!(unpack(&archive, &grown), whole, "the torn addition was overwritten");
 }
 
 #[test]
@@ -202,8 +210,10 @@ fn a_database_made_anew_finds_archived_transcripts_but_no_forgotten_ones() {
     let away = std::fs::read(folder.path().join(ARCHIVE).join(&rows[3].file)).unwrap();
     forget(&mut store, &what, at(9), &mut |_| ()).unwrap();
     drop(store);
-    // The file of the forgotten session comes back.
+    // The file of the forgotten session comes back, and the end of another file is torn.
     std::fs::write(folder.path().join(ARCHIVE).join(&rows[3].file), away).unwrap();
+    let torn = folder.path().join(ARCHIVE).join(&rows[2].file);
+    std::fs::write(&torn, [&*std::fs::read(&torn).unwrap(), b"\x57\x2a"].concat()).unwrap();
     for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
         drop(std::fs::remove_file(folder.path().join(name)));
     }
@@ -214,47 +224,37 @@ fn a_database_made_anew_finds_archived_transcripts_but_no_forgotten_ones() {
     assert_eq!(archive.open(&rows[1]).unwrap().label().unwrap().meta.as_deref(), Some("{}"));
 }
 
-/// Earlier versions added to a file what a transcript had got.
 #[test]
-fn files_of_earlier_versions_are_read() {
+fn a_truncated_file_counts_up_to_its_last_whole_frame() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
-    let whole = lines(60_000, 0);
-    let cut = whole.len() / 2;
-    let first = pack(&archive, &whole[..cut], None).unwrap().row;
-    let path = folder.path().join(ARCHIVE).join(&first.file);
-    let begun = std::fs::read(&path).unwrap();
-    // An addition is a label, frames, and the label of all.
-    let mut label = original_label(&archive, &first);
-    let mut added = Vec::new();
-    label.whole = None;
-    label.write(&mut added).unwrap();
-    let mut packer = Packer::new(3).unwrap();
-    for frame in whole[cut..].chunks(FRAME) {
-        packer.write(frame, &mut added).unwrap();
+    let whole = lines(100_000, 0);
+    let first = pack(&archive, &whole[..whole.len() / 3], None).unwrap().row;
+    let row = pack(&archive, &whole, Some(&first)).unwrap().row;
+    let path = folder.path().join(ARCHIVE).join(&row.file);
+    let file = std::fs::read(&path).unwrap();
+    let mut lengths = Vec::new();
+    for end in (0..=file.len()).step_by(file.len() / 40).chain([file.len() - 1, file.len()]) {
+        std::fs::write(&path, &file[..end]).unwrap();
+        for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
+            drop(std::fs::remove_file(folder.path().join(name)));
+        }
+        let store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
+        let known = store.archived(PATH).unwrap();
+        let bytes = known.map_or(0, |row| {
+            assert!(archive.is_whole(&row), "{end}");
+            assert_eq!(unpack(&archive, &row), whole[..row.bytes as usize], "{end}");
+            assert_eq!((std::fs::metadata(&path).unwrap().len(), row.dev), (row.stored, 7), "{end}");
+            row.bytes
+        });
+        assert_eq!(path.exists(), bytes > 0, "{end}: what holds nothing is removed");
+        lengths.push(bytes);
     }
-    let unfinished = added.len();
-    let hash = pack(&archive, &whole, None).unwrap().row.hash;
-    label.whole = Some(TranscriptHash { bytes: whole.len() as u64, hash: hash.clone() });
-    label.write(&mut added).unwrap();
-    let all = [&*begun, &added].concat();
-    for file in files(folder.path()) {
-        archive.remove(&file);
-    }
-    std::fs::write(&path, &all).unwrap();
-    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
-    let row = store.archived(PATH).unwrap().unwrap();
-    assert_eq!((&row.hash, row.stored, unpack(&archive, &row)), (&hash, all.len() as u64, whole.clone()));
-    put(&mut store, &[&first]);
-    std::fs::write(&path, &all[..begun.len() + unfinished - 9]).unwrap();
-    assert_eq!(store.tidy_archive().unwrap(), Default::default());
-    assert_eq!(unpack(&archive, &first), &whole[..cut], "what its row counts");
-    let grown = pack(&archive, &whole, Some(&first)).unwrap();
-    assert_eq!((grown.void, unpack(&archive, &grown.row)), (Some(first.file), whole));
-}
-
-fn original_label(archive: &Archive, row: &ArchiveRow) -> Label {
-    archive.open(row).unwrap().label().unwrap().clone()
+    assert!(
+        lengths.is_sorted() && lengths.first() == Some(&0) && lengths.last() == Some(&row.bytes),
+        "{lengths:?}"
+    );
+    assert!(lengths.contains(&first.bytes), "{lengths:?}");
 }
 
 #[test]
@@ -296,7 +296,8 @@ fn a_source_that_fails_leaves_no_file() {
     }
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
-    let error = archive.pack(&original(), &mut Fails(3 * FRAME), None, 3, at(9)).unwrap_err();
+    let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(Fails(3 * FRAME))) };
+    let error = archive.pack_again(&original(), &mut open, None, 3, at(9)).unwrap_err();
     assert!(error.to_string().contains(PATH), "{error}");
     assert_eq!(files(folder.path()), [""; 0]);
 }

@@ -43,9 +43,10 @@ impl ArchiveFixture {
 
     /// Packs without storing the row, as after a kill.
     fn pack(&self, bytes: &[u8], known: Option<&ArchiveRow>, days: i64) -> ArchiveRow {
+        let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(io::Cursor::new(bytes.to_vec()))) };
         let original =
             Original { path: PATH, session_id: "s", subagent: None, mtime: at(1), id: (7, 8), meta: None };
-        self.archive.pack(&original, &mut io::Cursor::new(bytes), known, 3, at(days)).unwrap().row
+        self.archive.pack_again(&original, &mut open, known, 3, at(days)).unwrap().row
     }
 
     fn path(&self, row: &ArchiveRow) -> PathBuf {
@@ -136,13 +137,14 @@ fn a_file_with_one_bad_byte_stays_unchanged_and_is_reported() {
 }
 
 #[test]
-fn a_file_that_is_cut_off_stays_and_is_reported() {
+fn a_bad_byte_in_an_unfinished_file_leaves_the_file_uncut() {
     let house = ArchiveFixture::new();
     let row = house.pack(&lines(60_000, 0), None, 9);
     let path = house.path(&row);
     let good = std::fs::read(&path).unwrap();
     for end in [good.len() - 30, good.len() - 5_000] {
-        let bad = good[..end].to_vec();
+        let mut bad = good[..end].to_vec();
+        bad[good.len() / 3] ^= 0x55;
         std::fs::write(&path, &bad).unwrap();
         house.without_database();
         let store = house.open();
@@ -208,36 +210,72 @@ fn archive_files_newer_than_the_database_are_added_to_it() {
     let whole = lines(60_000, 0);
     let half = house.pack(&whole[..whole.len() / 2], None, 9);
     drop(house.store_with(&half));
-    // The transcript has grown since, and its first copy is removed.
+    let database = house.folder.path().join("watchbill.db");
+    let backup = std::fs::read(&database).unwrap();
+    // The file has grown since.
     let grown = house.pack(&whole, Some(&half), 10);
+    let bytes = std::fs::read(house.path(&grown)).unwrap();
     let mut store = house.open();
     assert_eq!(store.tidy_archive().unwrap().taken_up, 1);
     assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&grown));
-    assert_eq!(house.files(), std::slice::from_ref(&grown.file));
+    drop(store);
+    // A part of an addition is kept rather than nothing, and a damaged one is not cut off.
+    for (bad, is_damaged) in [(grown.stored as usize - 40, false), (half.stored as usize + 500, true)] {
+        let mut part = bytes[..grown.stored as usize - 30].to_vec();
+        part[bad] ^= if is_damaged { 0x55 } else { 0 };
+        std::fs::write(house.path(&grown), &part).unwrap();
+        house.without_database();
+        std::fs::write(&database, &backup).unwrap();
+        let tidied = house.open().tidy_archive().unwrap();
+        assert_eq!((tidied.taken_up, tidied.freed > 0), (usize::from(!is_damaged), !is_damaged));
+        let row = house.open().archived(PATH).unwrap().unwrap();
+        assert_eq!(house.unpacked(&row), if is_damaged { &whole[..whole.len() / 2] } else { &whole[..] });
+        assert_eq!(std::fs::read(house.path(&row)).unwrap() == part, is_damaged);
+    }
     // The transcript was rewritten, and the file that the row names is gone.
-    let anew = house.pack(&lines(3_000, 5), Some(&grown), 11);
     house.archive.remove(&grown.file);
-    assert_eq!(store.tidy_archive().unwrap().taken_up, 1);
-    assert_eq!(store.archived(PATH).unwrap(), Some(anew));
+    std::fs::write(house.path(&half), &bytes[..half.stored as usize]).unwrap();
+    let anew = house.pack(&lines(3_000, 5), Some(&half), 10);
+    house.archive.remove(&half.file);
+    assert_eq!(house.open().tidy_archive().unwrap().taken_up, 1);
+    assert_eq!(house.open().archived(PATH).unwrap(), Some(anew));
 }
 
 #[test]
-fn a_damaged_file_stays_beside_another_damaged_one_until_one_is_whole() {
+fn a_damaged_file_stays_beside_an_unfinished_one_until_that_is_finished() {
     let house = ArchiveFixture::new();
     let old = house.pack(&lines(1_000, 0), None, 9);
     let mut store = house.store_with(&old);
     let again = lines(2_000, 1);
     let new = house.pack(&again, Some(&old), 10);
     spoil(&house.path(&old), None);
-    spoil(&house.path(&new), None);
-    for _ in 0..2 {
-        assert_eq!(store.tidy_archive().unwrap().taken_up, 0);
+    let bytes = std::fs::read(house.path(&new)).unwrap();
+    std::fs::write(house.path(&new), &bytes[..bytes.len() - 30]).unwrap();
+    for taken_up in [1, 0] {
+        assert_eq!(store.tidy_archive().unwrap().taken_up, taken_up);
         assert_eq!(house.files(), [old.file.clone(), new.file.clone()]);
     }
-    let whole = house.pack(&again, Some(&old), 11);
+    let begun = store.archived(PATH).unwrap().unwrap();
+    let finished = house.pack(&[&*again, b"{}\n"].concat(), Some(&begun), 11);
     drop(store);
-    house.store_with(&whole).tidy_archive().unwrap();
-    assert_eq!(house.files(), [whole.file]);
+    house.store_with(&finished).tidy_archive().unwrap();
+    assert_eq!(house.files(), [new.file]);
+}
+
+#[test]
+fn damaged_data_after_the_counted_part_stays() {
+    let house = ArchiveFixture::new();
+    let whole = lines(60_000, 0);
+    let half = house.pack(&whole[..whole.len() / 2], None, 9);
+    let beside = house.path(&half).with_file_name("s.beside.jsonl.zst");
+    let mut store = house.store_with(&half);
+    std::fs::copy(house.path(&half), &beside).unwrap();
+    house.pack(&whole, Some(&half), 10);
+    spoil(&house.path(&half), Some(half.stored as usize + 500));
+    let bytes = std::fs::read(house.path(&half)).unwrap();
+    let freed = store.tidy_archive().unwrap().freed;
+    assert_eq!((freed, beside.exists()), (half.stored, false));
+    assert!(std::fs::read(house.path(&half)).unwrap() == bytes);
 }
 
 #[test]
