@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::forest::Forest;
 use super::lineage::{Lineage, Segment};
 use super::link::{Link, LinkConfidence, LinkReason};
-use super::markers::{Announced, opens_with_boundary};
+use super::markers::Announced;
 use super::nodes::Nodes;
 use crate::ids::{ChainId, SessionId};
 use crate::roster::row::Supersession;
@@ -283,11 +283,7 @@ impl Assembly<'_, '_> {
     /// reports.
     fn segments(&self, number: usize) -> (Vec<Segment>, Vec<(LinkReason, Option<Timestamp>)>) {
         let Some(lineage) = self.nodes[number].lineage else { return (Vec::new(), Vec::new()) };
-        // A compaction that opened the file is counted once, and not as a segment before it.
-        let is_opened = self.announced.opened.binary_search(&number).is_ok();
-        let opening = usize::from(is_opened && opens_with_boundary(&self.nodes[number]));
-        let left_out = self.copied_segments(number, lineage).max(opening);
-        let mut segments = lineage.segments[left_out..].to_vec();
+        let mut segments = lineage.segments[self.copied_segments(number, lineage)..].to_vec();
         let mut at: Vec<_> = segments
             .iter()
             .zip(segments.iter().skip(1).map(|s| s.started_at).chain([None]))

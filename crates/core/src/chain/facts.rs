@@ -7,7 +7,7 @@ use super::lineage::{HookMove, Lineage, Marker, RegistryMove, Switch};
 use crate::ids::{ChainId, SessionId};
 use crate::time::Timestamp;
 
-static NO_TERMINALS: BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>> = BTreeMap::new();
+static NO_TERMINALS: BTreeMap<SessionId, Arc<str>> = BTreeMap::new();
 static NO_TIMES: BTreeMap<SessionId, Timestamp> = BTreeMap::new();
 static NO_SWITCHES: BTreeMap<SessionId, Switch> = BTreeMap::new();
 static NO_NAMES: BTreeMap<ChainId, Arc<str>> = BTreeMap::new();
@@ -26,12 +26,13 @@ pub struct LineageFacts<'a> {
     pub switches: &'a BTreeMap<SessionId, Switch>,
     /// Compactions that markers announced.
     pub markers: &'a [Marker],
-    /// The terminals of a session, where they are known, each with the time since when, oldest first. Any key will do;
-    /// it is only compared (see [`TerminalContext::identity`](crate::hook::TerminalContext::identity)).
-    pub terminals: &'a BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>>,
+    /// The terminal of a session, where it is known. Any key will do; it is only compared
+    /// (see [`TerminalContext::identity`](crate::hook::TerminalContext::identity)).
+    pub terminals: &'a BTreeMap<SessionId, Arc<str>>,
     /// For each running process the session that it is on now.
     pub live: &'a BTreeSet<SessionId>,
-    /// When the process on a live session began, if that is known.
+    /// Start time of the process on a live session, so that the session is not taken for a resumed one. It is given
+    /// only for a process whose registry file is known to keep the old session after `/clear`.
     pub live_since: &'a BTreeMap<SessionId, Timestamp>,
     /// The user's joins and splits.
     pub manual: &'a [ManualLink],
@@ -54,14 +55,6 @@ impl<'a> LineageFacts<'a> {
             manual: &[],
             names: &NO_NAMES,
         }
-    }
-
-    /// Since when a process has been on a live session, if that is known. A running process may have come to it late.
-    pub(super) fn held_since(&self, session: &SessionId) -> Option<Timestamp> {
-        let moves = self.moves.iter().map(|moved| (&moved.to, moved.at));
-        let moves = moves.chain(self.hook_moves.iter().map(|moved| (&moved.to, moved.at)));
-        let moved = moves.filter(|(to, _)| *to == session).map(|(_, at)| at).max();
-        self.live_since.get(session).copied().max(moved)
     }
 }
 

@@ -99,12 +99,6 @@ impl Lineage {
         self.own_started_at.or(self.started_at).or(self.spans.first().map(|span| span.0))
     }
 
-    /// The latest activity up to a time, or the beginning.
-    pub fn active_until(&self, until: Timestamp) -> Option<Timestamp> {
-        let spans = self.spans.iter().filter(|span| span.0 <= until).map(|span| span.1.min(until));
-        spans.max().or(self.start().filter(|start| *start <= until))
-    }
-
     /// The latest activity, or the beginning, and the end of the oldest span if there are several. That end moves
     /// only when more spans are merged.
     pub fn activity(&self) -> ActiveTime {

@@ -108,9 +108,7 @@ impl SessionGroups {
             }
         }
         // Only the meaning of a marker depends on the terminal.
-        let terminals =
-            facts.terminals.iter().flat_map(|(session, seen)| seen.iter().map(move |t| (session, &t.1)));
-        for (session, terminal) in terminals {
+        for (session, terminal) in facts.terminals {
             let number = self.number(session);
             let other = *self.terminals.entry(stable_hash(terminal.as_bytes())).or_insert(number);
             self.tie(number, other);

@@ -138,7 +138,7 @@ pub struct World {
     pub hook_moves: Vec<HookMove>,
     pub switches: BTreeMap<SessionId, Switch>,
     pub markers: Vec<Marker>,
-    pub terminals: BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>>,
+    pub terminals: BTreeMap<SessionId, Arc<str>>,
     pub live: BTreeSet<SessionId>,
     pub live_since: BTreeMap<SessionId, Timestamp>,
     pub manual: Vec<ManualLink>,
@@ -194,21 +194,10 @@ impl World {
         self
     }
 
-    /// A process has been on the session since then.
-    pub fn live_since(mut self, name: &str, secs: i64) -> Self {
-        self.live_since.insert(id(name), at(secs));
-        self.live(name)
-    }
-
-    /// The session's terminal since then.
-    pub fn terminal_since(mut self, name: &str, key: &str, secs: i64) -> Self {
-        self.terminals.entry(id(name)).or_default().push((at(secs), Arc::from(key)));
-        self
-    }
-
     /// The session's terminal.
-    pub fn terminal(self, name: &str, key: &str) -> Self {
-        self.terminal_since(name, key, -100_000)
+    pub fn terminal(mut self, name: &str, key: &str) -> Self {
+        self.terminals.insert(id(name), Arc::from(key));
+        self
     }
 
     /// The user joins two sessions.

@@ -19,8 +19,7 @@ pub(crate) struct ChainFacts<'w> {
     markers: Vec<Marker>,
     hook_moves: Vec<HookMove>,
     switched: SwitchedSessions,
-    terminals: BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>>,
-    live_since: BTreeMap<SessionId, Timestamp>,
+    terminals: BTreeMap<SessionId, Arc<str>>,
     manual: Vec<ManualLink>,
     user_edits: &'w UserEdits,
 }
@@ -34,13 +33,9 @@ impl<'w> ChainFacts<'w> {
         until: Option<Timestamp>,
         cwds: &mut dyn Iterator<Item = &Arc<str>>,
     ) -> Self {
-        let markers = witnesses.markers(cwds, until);
-        // Only the meaning of a marker depends on it.
-        let live = if markers.is_empty() { BTreeSet::new() } else { witnesses.live_sessions(true) };
         Self {
             moves: witnesses.moves(),
-            markers,
-            live_since: witnesses.live_since(&live),
+            markers: witnesses.markers(cwds, until),
             hook_moves: witnesses.hook_moves(until),
             switched: own.switched(),
             terminals: witnesses.terminals(),
@@ -84,7 +79,6 @@ impl<'w> ChainFacts<'w> {
             markers: &self.markers,
             terminals: &self.terminals,
             live,
-            live_since: &self.live_since,
             manual: &self.manual,
             names: self.user_edits.names(),
             ..LineageFacts::of(lineages)

@@ -22,8 +22,9 @@ pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Op
             let id = fold.lineage().session.clone();
             rooms.sessions.get_or_make(&id).add_main(path.into());
             after_main_changed(rooms, &id, fresh);
-            let Rooms { sessions, chains, rows, .. } = rooms;
-            if chains.depends_on_activity(sessions, &id, before) {
+            let Rooms { env, witnesses, sessions, chains, rows, .. } = rooms;
+            let lives = || witnesses.lives(&id, env.is_live());
+            if chains.depends_on_activity(sessions, &id, before, &lives) {
                 chains.mark(id.clone());
             }
             rows.mark(id);

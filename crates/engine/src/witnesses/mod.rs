@@ -200,36 +200,19 @@ impl Witnesses {
         counts.into_iter().filter(|(_, n)| *n > 1).map(|(id, _)| Arc::from(id.as_str())).collect()
     }
 
-    /// Since when a process has been on each of these sessions, if that is known.
-    pub fn live_since(&self, live: &BTreeSet<SessionId>) -> BTreeMap<SessionId, Timestamp> {
-        let since = |id: &SessionId| {
-            let witnesses = self.processes_of(id, true);
-            let alive = witnesses.iter().filter(|witness| witness.liveness == Liveness::Alive);
-            // A process of unknown age may have been on it all the time; `None` is the lowest.
-            alive.map(|witness| witness.entry.started_at).min().flatten()
-        };
-        live.iter().filter_map(|id| Some((id.clone(), since(id)?))).collect()
-    }
-
-    /// Keys of each session's terminals, as far as known, each with the time since when, oldest first. Two keys are
-    /// equal if the terminal is the same.
-    pub fn terminals(&self) -> BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>> {
-        let mut terminals: BTreeMap<SessionId, Vec<_>> = BTreeMap::new();
-        for (id, session) in self.hooks.sessions() {
-            let known =
-                session.terminals().iter().filter_map(|(since, seen)| Some((*since, seen.identity()?)));
-            let known: Vec<_> = known.collect();
-            if !known.is_empty() {
-                terminals.insert(id.clone(), known);
-            }
-        }
+    /// A key of each session's terminal, if known. Two keys are equal if the terminal is the same.
+    pub fn terminals(&self) -> BTreeMap<SessionId, Arc<str>> {
+        let by_hooks = self
+            .hooks
+            .sessions()
+            .filter_map(|(id, session)| Some((id.clone(), session.terminal()?.identity()?)));
+        let mut terminals: BTreeMap<SessionId, Arc<str>> = by_hooks.collect();
         for witness in self.registry.all() {
             // The hook's terminal goes first, because its sender saw the innermost one. The registry tells only the
             // present tmux pane.
             let tmux = witness.entry.tmux.as_ref().map(TerminalContext::of_tmux);
             if let Some(terminal) = tmux.and_then(|tmux| tmux.identity()) {
-                let since = witness.entry.started_at.unwrap_or(Timestamp::from_millis(0));
-                terminals.entry(witness.entry.session.clone()).or_insert_with(|| vec![(since, terminal)]);
+                terminals.entry(witness.entry.session.clone()).or_insert(terminal);
             }
         }
         terminals
