@@ -134,6 +134,12 @@ impl WriteTransaction<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn queue_summary(&mut self, session: SessionKey, ended_at: Timestamp) -> Result<(), StoreError> {
+        // A question that was asked keeps a row of its own, so that the limit of a day counts it.
+        self.run(
+            "UPDATE OR IGNORE model_jobs SET batch = 'asked ' || at, state = 'done'
+             WHERE session = ?1 AND batch = '' AND state IN ('done', 'failed') AND ended_at < ?2",
+            (session, At(ended_at)),
+        )?;
         self.queue_model_job(session, "", ended_at)?;
         self.run(
             "UPDATE model_jobs SET state = 'queued', wanted = 0, tries = 0, ended_at = ?2, at = ?2

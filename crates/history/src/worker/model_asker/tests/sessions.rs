@@ -93,6 +93,8 @@ fn a_session_is_asked_about_at_its_end_and_again_only_after_it_went_on() {
         (2, vec!["s: Log in two files".to_owned()]),
         "quiet for an hour"
     );
+    let counted = house.with(|store| store.model_jobs_ended_since(BEGIN).unwrap());
+    assert_eq!(counted, 2, "the limit of a day counts each question");
     // A fork that repeats the turns says nothing new.
     let fork = house.asks("fork", 1, Some(BEGIN + Millis(5 * 60 * MINUTE)));
     house.ends(fork);
