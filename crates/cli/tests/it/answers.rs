@@ -51,11 +51,15 @@ impl Client {
 
     /// Writes the registry file as the agent does.
     pub fn write_status(&self, session: &str, status: &str) {
+        self.write_status_in("/home/dev/work", session, status);
+    }
+
+    pub fn write_status_in(&self, cwd: &str, session: &str, status: &str) {
         let pid = self.process.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = stat.rsplit(')').next().unwrap().split_ascii_whitespace().nth(19).unwrap().to_owned();
         let now = crate::tree::now().as_millis();
-        let mut entry = json!({ "pid": pid, "sessionId": session, "cwd": "/home/dev/work", "startedAt": now - 60_000,
+        let mut entry = json!({ "pid": pid, "sessionId": session, "cwd": cwd, "startedAt": now - 60_000,
             "procStart": start, "version": "2.1.329", "kind": "interactive", "entrypoint": "cli", "status": status,
             "statusUpdatedAt": now, "updatedAt": now });
         if status == "waiting" {

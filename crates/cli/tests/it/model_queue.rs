@@ -130,7 +130,7 @@ fn summary(home: &Home, session: &str) -> Value {
 /// A process that runs the session and waits for the user.
 fn runs(home: &Home, session: &str) -> Client {
     let client = Client::start(home, session);
-    client.write_status(session, "idle");
+    client.write_status_in(&work(home), session, "idle");
     client
 }
 
