@@ -10,7 +10,7 @@ use watchbill_core::time::Timestamp;
 use super::{At, SessionKey, shared};
 use crate::{Store, StoreError, WriteTransaction};
 
-pub(crate) const V13: &str = "
+pub(crate) const V14: &str = "
 -- The title and the summary that the chosen model gave a session at its end.
 CREATE TABLE IF NOT EXISTS summaries (
     session      INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
