@@ -189,14 +189,15 @@ impl WriteTransaction<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn name_batch(&mut self, session: SessionKey, from: &str, to: &str) -> Result<(), StoreError> {
-        for table in
-            ["batches", "activities", "plans", "plan_words", "executions", "memory_evidence", "model_jobs"]
-        {
-            // A row that is there under the new id already stays.
-            let sql = format!("UPDATE OR IGNORE {table} SET batch = ?3 WHERE session = ?1 AND batch = ?2");
-            self.run_composed(&sql, (session, from, to))?;
+        let tables = ["batches", "activities", "plans", "plan_words", "executions"];
+        for table in tables.into_iter().chain(["memory_evidence", "memory_edits", "model_jobs"]) {
+            // Of two rows, the one that is there under the new id stays.
+            let name = format!("UPDATE OR IGNORE {table} SET batch = ?3 WHERE session = ?1 AND batch = ?2");
+            self.run_composed(&name, (session, from, to))?;
+            let rest = format!("DELETE FROM {table} WHERE session = ?1 AND batch = ?2");
+            self.run_composed(&rest, (session, from))?;
         }
-        self.run("DELETE FROM batches WHERE session = ?1 AND batch = ?2", (session, from)).map(drop)
+        if self.is_private(session, to)? { self.hide_calls(session, to) } else { Ok(()) }
     }
 
     /// Whether the prompt of a turn is private as a whole.

@@ -1,5 +1,5 @@
-//! Turns and sessions that a model is asked about: what waits, and how it went. A turn has one row, so it is asked about once. A
-//! session has one row too, with an empty `batch`; a later turn lets it wait again.
+//! Turns and sessions that a model is asked about: what waits, and how it went. A turn has one row, so it is asked about once. The
+//! row of a session has an empty `batch`. After a later turn the session waits again, and its earlier questions have rows of their own.
 
 use rusqlite::{Connection, Params, Row};
 use watchbill_core::memory::Signal;
@@ -134,17 +134,22 @@ impl WriteTransaction<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn queue_summary(&mut self, session: SessionKey, ended_at: Timestamp) -> Result<(), StoreError> {
-        // A question that was asked keeps a row of its own, so that the limit of a day counts it.
-        self.run(
-            "UPDATE OR IGNORE model_jobs SET batch = 'asked ' || at, state = 'done'
-             WHERE session = ?1 AND batch = '' AND state IN ('done', 'failed') AND ended_at < ?2",
-            (session, At(ended_at)),
-        )?;
+        self.keep_asked(session, ended_at)?;
         self.queue_model_job(session, "", ended_at)?;
         self.run(
             "UPDATE model_jobs SET state = 'queued', wanted = 0, tries = 0, ended_at = ?2, at = ?2
              WHERE session = ?1 AND batch = '' AND ended_at < ?2",
             (session, At(ended_at)),
+        )
+        .map(drop)
+    }
+
+    /// A question about a session that was asked gets a row of its own, so that the limit of a day counts it.
+    pub(super) fn keep_asked(&mut self, session: SessionKey, before: Timestamp) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE OR IGNORE model_jobs SET batch = 'asked ' || at, state = 'done'
+             WHERE session = ?1 AND batch = '' AND state IN ('done', 'failed') AND ended_at < ?2",
+            (session, At(before)),
         )
         .map(drop)
     }

@@ -67,6 +67,7 @@ impl WriteTransaction<'_> {
     /// Removes what the model said of a session, whose rows are removed. It may be asked again.
     pub(super) fn drop_summary(&mut self, session: SessionKey) -> Result<(), StoreError> {
         self.run("DELETE FROM summaries WHERE session = ?1", [session])?;
+        self.keep_asked(session, Timestamp::from_millis(i64::MAX))?;
         self.run("DELETE FROM model_jobs WHERE session = ?1 AND batch = ''", [session]).map(drop)
     }
 }
@@ -112,5 +113,48 @@ impl Store {
             })?
             .collect()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test panics")]
+
+    use watchbill_core::memory::model::queue::JobState;
+
+    use super::*;
+    use crate::OpenMode;
+    use crate::tables::model_jobs::JobEnd;
+
+    #[test]
+    fn a_dropped_summary_is_asked_for_again_and_its_question_still_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
+        let at = Timestamp::from_millis;
+        let mut step = store.step().unwrap();
+        let session = step.session_key(&SessionId::new("s")).unwrap();
+        step.queue_summary(session, at(1)).unwrap();
+        step.commit().unwrap();
+        let job = store.model_jobs_to_choose(at(9)).unwrap().remove(0);
+        let end = JobEnd {
+            state: JobState::Done,
+            tries: 1,
+            millis: 1,
+            tokens_in: 1,
+            tokens_out: 1,
+            micro_usd: 0,
+            error: None,
+        };
+        let mut step = store.step().unwrap();
+        assert!(step.begin_model_job(&job, at(5)).unwrap());
+        assert!(step.end_model_job(&job, &end, at(6)).unwrap());
+        step.put_summary(session, at(1), "title", &Summary::default()).unwrap();
+        step.drop_memories_of_session(session).unwrap();
+        step.queue_summary(session, at(1)).unwrap();
+        step.commit().unwrap();
+        assert_eq!(store.model_summary(session).unwrap(), None);
+        assert_eq!(store.model_jobs_ended_since(at(2)).unwrap(), 1);
+        let jobs = store.model_jobs_to_choose(at(9)).unwrap();
+        assert!(jobs.iter().any(|job| job.batch.is_empty() && job.state == JobState::Queued), "{jobs:?}");
     }
 }

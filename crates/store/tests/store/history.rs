@@ -375,6 +375,38 @@ fn of_two_prompts_of_one_millisecond_the_later_report_is_the_newest() {
 }
 
 #[test]
+fn a_prompt_with_another_id_leaves_nothing_under_the_first_one() {
+    for is_known in [false, true] {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        step.merge_batch(key, None, &Batch::new("hook 1".into())).unwrap();
+        let call = Activity {
+            batch: Some("hook 1".into()),
+            tool: Some("Read".into()),
+            target: Some("S3CRET".into()),
+            ..Activity::new("c".into())
+        };
+        step.merge_activity(key, None, &call).unwrap();
+        step.queue_model_job(key, "hook 1", at(1)).unwrap();
+        if is_known {
+            // The record came first, and is private.
+            let private = Batch { private: true, ..Batch::new("p1".into()) };
+            step.merge_batch(key, Some(file), &private).unwrap();
+            step.queue_model_job(key, "p1", at(2)).unwrap();
+        }
+        step.name_batch(key, "hook 1", "p1").unwrap();
+        step.commit().unwrap();
+        let calls = store.activities(key).unwrap();
+        assert_eq!(calls[0].activity.batch.as_deref(), Some("p1"));
+        assert_eq!(calls[0].activity.target.is_none(), is_known, "{calls:?}");
+        let jobs = store.model_jobs_to_choose(at(9)).unwrap();
+        assert_eq!(jobs.iter().map(|job| &*job.batch).collect::<Vec<_>>(), ["p1"]);
+    }
+}
+
+#[test]
 fn a_hook_that_names_no_turn_keeps_no_text_of_a_private_one() {
     // Clients before 2.1.196. The record knows the turn, and says no text; or recovery finds the turn.
     let call = |batch: Option<&str>, text: Option<&str>| Activity {
