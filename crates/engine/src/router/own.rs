@@ -48,10 +48,9 @@ fn search_path() -> Vec<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
 }
 
-fn is_there(program: &str, paths: &[PathBuf]) -> bool {
-    paths
-        .iter()
-        .any(|path| path.join(program).is_file() || path.join(program).with_extension("exe").is_file())
+fn is_there(program: &str, folders: &[PathBuf]) -> bool {
+    let names = [program.to_owned(), format!("{program}{}", std::env::consts::EXE_SUFFIX)];
+    folders.iter().any(|folder| names.iter().any(|name| folder.join(name).is_file()))
 }
 
 fn found_in(paths: &[PathBuf]) -> Vec<OwnAgent> {
@@ -255,8 +254,10 @@ fn ready(spec: &OwnSpec) -> Result<PathBuf, ApiError> {
         let is_name = Path::new(program).components().count() == 1;
         let (place, paths) = match is_name {
             true => ("in PATH".to_owned(), search_path()),
-            false => (format!("seen from {}", spec.cwd), vec![spec.cwd.clone().into()]),
+            false => (format!("seen from {}", spec.cwd), vec![PathBuf::new()]),
         };
+        // The program starts in the folder of the session, from which relative parts count.
+        let paths: Vec<_> = paths.iter().map(|path| Path::new(&spec.cwd).join(path)).collect();
         // Without the variable, the system looks into folders of its own.
         let is_searched = !is_name || std::env::var_os("PATH").is_some();
         if is_searched && !is_there(program, &paths) {
@@ -363,5 +364,7 @@ mod tests {
         std::fs::write(folder.path().join("codex"), "").unwrap();
         assert_eq!(found_in(&[folder.path().into()]), [OwnAgent::Codex, OwnAgent::Shell]);
         assert_eq!(found_in(&[]), [OwnAgent::Shell]);
+        std::fs::write(folder.path().join("tool.exe"), "").unwrap();
+        assert_eq!(is_there("tool", &[folder.path().into()]), cfg!(windows));
     }
 }
