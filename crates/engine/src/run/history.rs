@@ -45,7 +45,7 @@ impl Loop {
                 live: Arc::new(StoredLiveState),
                 living: Arc::default(),
                 journal: Box::new(move |now| hook_listener::recent(&journal_of, now)),
-                on_trouble: Arc::new(move || woken.notify_one()),
+                wake_engine: Arc::new(move || woken.notify_one()),
             }));
         }
         if let Some(history_thread) =

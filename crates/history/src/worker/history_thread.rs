@@ -52,7 +52,7 @@ impl HistoryThread {
         let (store, folder, clock) =
             (Arc::clone(&parts.shared_store), parts.data_dir.clone(), Arc::clone(&parts.clock));
         let asker =
-            ModelAsker::new(Arc::clone(&model), store, folder, clock, None, Arc::clone(&parts.on_trouble));
+            ModelAsker::new(Arc::clone(&model), store, folder, clock, None, Arc::clone(&parts.wake_engine));
         let living = Arc::clone(&parts.living);
         let is_chosen = parts.memory.model.is_chosen();
         let of_worker = Arc::clone(&model);

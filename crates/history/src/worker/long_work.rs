@@ -69,7 +69,7 @@ pub(super) fn leave_out(parts: &HistoryParts, now: Timestamp) -> Result<bool, Sl
         store.finish_wiping()?;
         // A title by the model may be gone.
         store.note_removal();
-        (parts.on_trouble)();
+        (parts.wake_engine)();
     }
     Ok(due)
 }

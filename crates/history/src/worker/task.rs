@@ -48,25 +48,25 @@ pub struct HistoryParts {
     /// Reads the latest hook events from their journal. Those that are stored already change nothing.
     pub journal: Box<dyn Fn(Timestamp) -> Vec<HookMessage> + Send>,
     /// Wakes the engine: [`SharedStore::trouble`] has changed, or what it reads again from the store.
-    pub on_trouble: Arc<dyn Fn() + Send + Sync>,
+    pub wake_engine: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl HistoryParts {
-    /// Notes why the history cannot be stored, or `None` if it can. Logs it once, however often the store refuses.
     /// Counts files that other programs' events should be in, and that cannot be written or read.
     pub(super) fn note_unkept(&self, count: u64) {
         if count > 0 {
             self.reach.add_unkept(count);
-            (self.on_trouble)();
+            (self.wake_engine)();
         }
     }
 
+    /// Notes why the history cannot be stored, or `None` if it can. Logs it once, however often the store refuses.
     pub(super) fn note_trouble(&self, trouble: Option<&str>) {
         if self.shared_store.note_trouble(trouble) {
             if let Some(error) = trouble {
                 tracing::warn!(error, "the history waits for the store");
             }
-            (self.on_trouble)();
+            (self.wake_engine)();
         }
     }
 }

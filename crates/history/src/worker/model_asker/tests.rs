@@ -46,6 +46,10 @@ struct House {
     look: Look,
 }
 
+fn place() -> ProjectPlace {
+    ProjectPlace { project: PROJECT, place: "/home/dev/app/.git".into(), root: "/home/dev/app".into() }
+}
+
 impl House {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -107,12 +111,7 @@ impl House {
         let key = self.with(|store| {
             let mut step = store.step().unwrap();
             let key = step.session_key(&SessionId::new(id)).unwrap();
-            let place = ProjectPlace {
-                project: PROJECT,
-                place: "/home/dev/app/.git".into(),
-                root: "/home/dev/app".into(),
-            };
-            step.put_evidence(key, &place, &[], None).unwrap();
+            step.put_evidence(key, &place(), &[], None).unwrap();
             for n in 0..turns {
                 let at = begin + Millis(n * MINUTE);
                 let mut batch = Batch::new(format!("{id}-{n}").into());

@@ -96,7 +96,7 @@ impl WorkerFixture {
             live: Arc::new(NoEngine),
             living: Arc::default(),
             journal: Box::new(|_| Vec::new()),
-            on_trouble: Arc::new(|| {}),
+            wake_engine: Arc::new(|| {}),
         };
         let hook_events = HookQueueReceiver::new(Arc::clone(&self.hook_events));
         let model = Arc::new(ModelQueue::new(parts.settings.clone(), parts.memory.clone()));
@@ -261,7 +261,7 @@ fn a_failing_rebuild_is_retried_after_growing_pauses_and_reported_once() {
     let mut worker = house.worker(&[]);
     let troubles = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&troubles);
-    worker.parts.on_trouble = Arc::new(move || {
+    worker.parts.wake_engine = Arc::new(move || {
         counted.fetch_add(1, Ordering::Relaxed);
     });
     worker.take(Task::Damaged);

@@ -18,12 +18,7 @@ impl House {
         let key = self.with(|store| {
             let mut step = store.step().unwrap();
             let key = step.session_key(&SessionId::new(id)).unwrap();
-            let place = ProjectPlace {
-                project: PROJECT,
-                place: "/home/dev/app/.git".into(),
-                root: "/home/dev/app".into(),
-            };
-            step.put_evidence(key, &place, &[], None).unwrap();
+            step.put_evidence(key, &place(), &[], None).unwrap();
             let mut batch = Batch::new(format!("{id}-{n}").into());
             batch.origin = Some(BatchOrigin::Human);
             batch.prompt = Some(format!("mend the log, part {n}"));
