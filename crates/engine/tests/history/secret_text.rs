@@ -244,7 +244,7 @@ fn check_no_file_contains(why: Hidden, planted: u64) {
     rig.write();
     let engine = start(rig.settings.clone()).unwrap();
     until("a store", || Store::open(&data, OpenMode::Read).is_ok());
-    // At its start the history removes what `exclude` names, also a hook event that nobody has heard yet.
+    // At its start the history removes what `exclude` names, even a hook event that the receiver has not read yet.
     until("the first removal", || holds(&data, "open at first"));
     rig.hooks();
     let journal =
