@@ -4,7 +4,7 @@
 //!
 //! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 
 /// Lines with their offset and bytes. A huge line has its length instead of its bytes.

@@ -2,7 +2,7 @@
 //!
 //! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::transcript::timeline::TimelineBuilder;
 
 /// Panics if a rule is broken.

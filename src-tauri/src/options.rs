@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use watchbill_agents::layout::{ROOT_NAME, ROOT_OPTION};
+use watchbill_agents::Root;
+use watchbill_agents::layout::{ROOT_ALIAS, ROOT_NAME, ROOT_OPTION};
 #[cfg(any(target_os = "linux", test))]
 use watchbill_engine::stable_hash;
 use watchbill_settings::Settings;
@@ -14,12 +15,14 @@ use crate::link::{self, Link, WrongLink};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Parser)]
 #[command(name = "watchbill-desktop", version)]
 pub struct Options {
-    /// Folder that holds `projects/` and `sessions/`; may be given more than once.
+    /// An agent's folder; may be given more than once.
+    ///
+    /// A path alone is a folder of Claude Code; AGENT=DIR one of another agent, AGENT= leaves that agent out.
     ///
     /// Without it, the first of these that is set: WATCHBILL_CLAUDE_DIR (a list, separated like PATH), `roots` in the
     /// configuration file, CLAUDE_CONFIG_DIR. Else ~/.claude.
-    #[arg(long = ROOT_NAME, value_name = "DIR", value_parser = absolute)]
-    pub roots: Vec<PathBuf>,
+    #[arg(long = ROOT_NAME, visible_alias = ROOT_ALIAS, value_name = "DIR", value_parser = root)]
+    pub roots: Vec<Root>,
 
     /// Folder for Watchbill's own files [env: WATCHBILL_DATA_DIR].
     #[arg(long, value_name = "DIR", value_parser = absolute)]
@@ -79,14 +82,11 @@ impl Options {
     /// The arguments that start the same program with the desktop, in the tray.
     pub fn of_autostart(&self) -> Vec<String> {
         let mut words = vec!["--hidden".to_owned()];
-        let folders = self.roots.iter().map(|dir| (ROOT_OPTION, dir));
-        let files = self
-            .data_dir
-            .iter()
-            .map(|dir| ("--data-dir", dir))
-            .chain(self.config.iter().map(|file| ("--config", file)));
-        for (name, path) in folders.chain(files) {
-            words.extend([name.to_owned(), path.to_string_lossy().into_owned()]);
+        let folders = self.roots.iter().map(|root| (ROOT_OPTION, root.named()));
+        let data_dir = self.data_dir.iter().map(|dir| ("--data-dir", dir.into()));
+        let config = self.config.iter().map(|file| ("--config", file.into()));
+        for (name, value) in folders.chain(data_dir).chain(config) {
+            words.extend([name.to_owned(), value.to_string_lossy().into_owned()]);
         }
         words
     }
@@ -107,11 +107,10 @@ impl Options {
             return identifier.to_owned();
         }
         // The hash is the same in every build, so that the next version of the program finds this one.
-        let paths = settings.roots.iter().map(Some).chain([settings.data_dir.as_ref(), self.config.as_ref()]);
-        let bytes = |path: Option<&PathBuf>| {
-            path.map_or_else(Vec::new, |path| path.as_os_str().as_encoded_bytes().to_vec())
-        };
-        let named: Vec<Vec<u8>> = paths.map(bytes).collect();
+        let roots = settings.roots.iter().map(|root| root.named().into_encoded_bytes());
+        let files = [settings.data_dir.as_ref(), self.config.as_ref()]
+            .map(|path| path.map_or_else(Vec::new, |path| path.as_os_str().as_encoded_bytes().to_vec()));
+        let named: Vec<Vec<u8>> = roots.chain(files).collect();
         format!("{identifier}.i{:016x}", stable_hash(&named.join(&0)))
     }
 }
@@ -119,6 +118,12 @@ impl Options {
 /// Accepts everything that is meant as a link; the window reports a wrong one. Any other argument is a typing mistake.
 fn link(text: &str) -> Result<String, &'static str> {
     if link::wants_to_be_one(text) { Ok(text.to_owned()) } else { Err("a link begins with watchbill://") }
+}
+
+/// A root with its path made absolute; an agent without a folder stays so.
+fn root(text: &str) -> Result<Root, std::io::Error> {
+    let root = Root::parse(text.as_ref());
+    if root.as_os_str().is_empty() { Ok(root) } else { Ok(root.at(absolute(&root.to_string_lossy())?)) }
 }
 
 /// A second start may come from another folder, so every path is made absolute.
@@ -154,7 +159,7 @@ mod tests {
     fn paths_become_absolute() {
         let options = parsed(&["--claude-dir", "a", "--claude-dir", "/b", "--data-dir", "d"]);
         let here = std::env::current_dir().expect("a working folder");
-        assert_eq!(options.roots, [here.join("a"), PathBuf::from("/b")]);
+        assert_eq!(options.roots, [here.join("a").into(), Root::from("/b")]);
         assert_eq!(options.data_dir, Some(here.join("d")));
     }
 

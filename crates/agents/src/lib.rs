@@ -11,6 +11,7 @@ pub mod caller;
 pub mod claude;
 pub mod codex;
 pub mod driver;
+pub mod files;
 mod fold;
 pub mod gemini;
 pub mod launch;
@@ -24,11 +25,12 @@ pub mod traits;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-// Sessions of no other agent are watched so far. The next one brings a choice by `Agent` here.
+// What only one agent has so far. The next one that has it brings a choice by `Agent`, as `files` does.
 pub use claude::{
-    excluded, hooks, install, layout, private_events, records, registry, reported, requests, supplement,
+    excluded, hooks, install, layout, private_events, registry, reported, requests, supplement,
 };
-pub use traits::Traits;
+pub use files::{Root, root_of};
+pub use traits::{Layout, Traits};
 pub use watchbill_core::ids::Agent;
 
 /// Folders below a home or a project in which agents keep plans.

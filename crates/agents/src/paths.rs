@@ -5,14 +5,16 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use watchbill_core::ids::SessionId;
+use watchbill_core::ids::{Agent, SessionId};
 
 /// The meaning of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClientPath {
-    /// `projects/<project>/<session>.jsonl`.
+    /// A session's own transcript.
     Transcript {
-        /// The file's stem.
+        /// The agent that writes it.
+        agent: Agent,
+        /// The id in the file's name.
         session: SessionId,
     },
     /// `projects/<project>/<session>/subagents/agent-<agent>.jsonl`, or deeper under `workflows/`.
@@ -52,6 +54,14 @@ pub enum ClientPath {
 }
 
 impl ClientPath {
+    /// The agent that writes the file.
+    pub fn agent(&self) -> Agent {
+        match self {
+            Self::Transcript { agent, .. } => *agent,
+            _ => Agent::Claude,
+        }
+    }
+
     /// Whether this is a transcript, a file of appended records.
     pub fn is_transcript(&self) -> bool {
         matches!(self, Self::Transcript { .. } | Self::Subagent { .. } | Self::FlatSubagent { .. })
@@ -87,11 +97,13 @@ impl ClientPathKind {
 /// Size limit for the meta file of a subagent's transcript (`agent-….meta.json`), which has a few hundred bytes.
 pub const META_LIMIT: u64 = 64 << 10;
 
-/// The name of the option that names the folders of the watched agent.
+/// The name of the option that names the folders of agents.
 pub const ROOT_NAME: &str = "claude-dir";
-/// The same with its hyphens.
+/// The same by the name that suits other agents' folders.
+pub const ROOT_ALIAS: &str = "root";
+/// The name with its hyphens.
 pub const ROOT_OPTION: &str = "--claude-dir";
-/// The variable that lists them.
+/// The variable that lists them, separated like `PATH`.
 pub const ROOT_VARIABLE: &str = "WATCHBILL_CLAUDE_DIR";
 
 /// The part of a path below a root; `None` if the path is elsewhere. Paths of one spelling are compared as bytes:

@@ -1,5 +1,13 @@
 //! What an agent is, as data. Code outside this crate asks the traits, never the name.
 
+use std::path::Path;
+
+use watchbill_core::transcript::payloads::Payloads;
+use watchbill_core::transcript::record::Record;
+use watchbill_core::transcript::report::LineReport;
+
+use crate::paths::{ClientPath, ClientPathKind};
+
 /// What an agent is.
 #[derive(Debug, Clone, Copy)]
 pub struct Traits {
@@ -15,7 +23,9 @@ pub struct Traits {
     pub resume: &'static str,
     /// A start gives the session its id. Other agents name their sessions themselves.
     pub takes_session_id: bool,
-    /// It writes transcripts that Watchbill reads.
+    /// How its files lie; `None` for an agent whose files are not read.
+    pub layout: Option<&'static Layout>,
+    /// Its own sessions have the transcripts that it writes. Otherwise their hosts write one.
     pub writes_transcripts: bool,
     /// The variable with the agent's process id that it sets for its hooks.
     pub pid_variable: Option<&'static str>,
@@ -25,4 +35,46 @@ pub struct Traits {
     pub without_dialogs: Option<(&'static str, &'static str)>,
     /// Documents of a project that it reads at each start, below the project's folder.
     pub instructions: &'static [&'static str],
+}
+
+/// Reads a line of a transcript, without its newline. Never fails: problems go into the report.
+pub type Parser = fn(&[u8], RecordSink<'_>) -> LineReport;
+
+/// Takes the records of a line, each with its payloads.
+pub type RecordSink<'s> = &'s mut dyn FnMut(Record<'_>, &dyn Payloads<'_>);
+
+/// The layout of an agent's folder. Paths are relative to it.
+#[derive(Debug)]
+pub struct Layout {
+    /// The folders that can hold the agent's files.
+    pub folders: &'static [TopFolder],
+    /// The one of them that has a file for each process, if there is one.
+    pub registry: Option<&'static str>,
+    /// The meaning of a path. `None` for each file that Watchbill must not read.
+    pub classify: fn(&Path) -> Option<ClientPath>,
+    /// The kind of the same, without allocating its names.
+    pub kind_of: fn(&Path) -> Option<ClientPathKind>,
+    /// Whether a folder can hold the agent's files.
+    pub may_hold: fn(&Path) -> bool,
+    /// Whether nothing is lost if the path cannot be read.
+    pub may_miss: fn(&Path) -> bool,
+    /// Whether a path is a copy of a transcript that a sync tool, a backup or a person has made beside it.
+    pub is_copy: fn(&Path) -> bool,
+    /// The meaning of a whole path below a root that is not known.
+    pub find: fn(&Path) -> Option<ClientPath>,
+    /// The folder of a transcript is named after its project.
+    pub names_projects: bool,
+    /// The agent removes old transcripts.
+    pub removes_old: bool,
+    /// Reads one line of a transcript.
+    pub parse_line: Parser,
+}
+
+/// A folder of transcripts or live files right below a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TopFolder {
+    /// Its name.
+    pub name: &'static str,
+    /// Files lie in folders below it too.
+    pub deep: bool,
 }

@@ -9,9 +9,11 @@ mod user_commands;
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use watchbill_agents::layout::ROOT_NAME;
+use watchbill_agents::Root;
+use watchbill_agents::layout::{ROOT_ALIAS, ROOT_NAME};
 
 use crate::time_arguments::parse_time;
 
@@ -40,12 +42,14 @@ pub struct Cli {
 /// Options that every command takes.
 #[derive(Debug, Clone, Args)]
 pub struct Global {
-    /// Claude configuration folder to watch; may be given several times
+    /// An agent's folder to watch; may be given several times
     ///
-    /// Without it, the first of these that is set: WATCHBILL_CLAUDE_DIR (a list, separated like PATH), `roots` in the
-    /// configuration file, CLAUDE_CONFIG_DIR. Else ~/.claude.
-    #[arg(long = ROOT_NAME, value_name = "DIR", global = true)]
-    pub roots: Vec<PathBuf>,
+    /// A path alone is a folder of Claude Code; AGENT=DIR one of another agent, AGENT= leaves that agent out. Without it, the
+    /// first of these that is set: WATCHBILL_CLAUDE_DIR (a list, separated like PATH), `roots` in the configuration file,
+    /// CLAUDE_CONFIG_DIR. Else ~/.claude. Folders of other agents are found by themselves.
+    #[arg(long = ROOT_NAME, visible_alias = ROOT_ALIAS, value_name = "DIR", global = true)]
+    #[arg(value_parser = OsStringValueParser::new().map(|text| Root::parse(&text)))]
+    pub roots: Vec<Root>,
     /// Folder for Watchbill's own files [env: WATCHBILL_DATA_DIR]
     ///
     /// Without it: the platform's data folder, `watchbill` in ~/.local/share on Linux.

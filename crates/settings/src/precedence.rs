@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use watchbill_agents::PLAN_FOLDERS;
 use watchbill_agents::layout::{ROOT_OPTION, ROOT_VARIABLE};
-use watchbill_agents::{Agent, traits};
+use watchbill_agents::{Agent, Root, folder_of, traits};
 use watchbill_core::history::{ArchiveSettings, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::memory::{AcceptRule, ContextChoice, MemorySettings, ModelSettings};
 use watchbill_core::session::state::Timeouts;
@@ -27,11 +27,13 @@ use crate::values::Value;
 /// All sources of settings except the file. They stay as they were at the start.
 #[derive(Debug)]
 pub(crate) struct FixedSources {
-    roots: Vec<PathBuf>,
+    roots: Vec<Root>,
     /// `WATCHBILL_CLAUDE_DIR`.
-    listed: Option<Vec<PathBuf>>,
+    listed: Option<Vec<Root>>,
     /// The agent's own variable: the file ranks before it.
     of_client: Option<PathBuf>,
+    /// The folders of the other agents that are there, found as the agents find them.
+    others: Vec<Root>,
     home: Option<PathBuf>,
     pub data_dir: Option<PathBuf>,
     /// The configuration file.
@@ -55,8 +57,17 @@ impl FixedSources {
             roots: given.roots.clone(),
             listed: set(ROOT_VARIABLE).map(|list| {
                 let named = std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty());
-                named.map(whole).collect()
+                named
+                    .map(|path| Root::parse(path.as_os_str()))
+                    .map(|root| root.at(whole(root.to_path_buf())))
+                    .collect()
             }),
+            others: Agent::ALL
+                .into_iter()
+                .filter(|agent| *agent != Agent::default() && traits(*agent).layout.is_some())
+                .filter_map(|agent| Some(Root::new(agent, whole(folder_of(agent, env)?))))
+                .filter(|root| root.is_dir())
+                .collect(),
             of_client: traits(Agent::default()).folder_variable.and_then(path),
             home,
             data_dir: given
@@ -70,23 +81,40 @@ impl FixedSources {
     }
 
     /// The agent's folders, their source, and the option or variable that fixes them, if any.
-    fn roots(
-        &self,
-        values: &FileValues,
-    ) -> Result<(Vec<PathBuf>, SettingSource, Option<&str>), SettingsError> {
-        let (roots, source, by) = if !self.roots.is_empty() {
+    fn roots(&self, values: &FileValues) -> Result<(Vec<Root>, SettingSource, Option<&str>), SettingsError> {
+        let (mut roots, source, by) = if !self.roots.is_empty() {
             (self.roots.clone(), SettingSource::Option, Some(ROOT_OPTION))
         } else if let Some(list) = &self.listed {
             (list.clone(), SettingSource::Environment, Some(ROOT_VARIABLE))
         } else if let Some(Value::List(list)) = values.0.get(&SettingKey::Roots) {
-            (list.iter().map(|path| self.full(path)).collect(), SettingSource::File, None)
+            (list.iter().map(|path| self.root(path)).collect(), SettingSource::File, None)
         } else if let Some(dir) = &self.of_client {
-            (vec![dir.clone()], SettingSource::Environment, None)
+            (vec![dir.into()], SettingSource::Environment, None)
         } else {
             let home = self.home.as_ref().ok_or(SettingsError::NoHome)?;
-            (vec![home.join(traits(Agent::default()).folder)], SettingSource::Default, None)
+            (vec![home.join(traits(Agent::default()).folder).into()], SettingSource::Default, None)
         };
-        if roots.is_empty() { Err(SettingsError::NoRoots) } else { Ok((roots, source, by)) }
+        if roots.is_empty() {
+            return Err(SettingsError::NoRoots);
+        }
+        // The folders of agents that are not named are found by themselves.
+        let usual = self
+            .of_client
+            .clone()
+            .or_else(|| Some(self.home.as_ref()?.join(traits(Agent::default()).folder)));
+        let is_named = |root: &Root| roots.iter().any(|named| named.agent == root.agent);
+        let found = usual.map(Root::from).into_iter().chain(self.others.iter().cloned());
+        let found: Vec<Root> = found.filter(|root| !is_named(root)).collect();
+        roots.extend(found);
+        // An agent without a folder is not watched.
+        roots.retain(|root| !root.as_os_str().is_empty());
+        Ok((roots, source, by))
+    }
+
+    /// The root that a line of the file names, with `~` expanded.
+    fn root(&self, text: &str) -> Root {
+        let root = Root::parse(text.as_ref());
+        root.at(self.full(&root.to_string_lossy()))
     }
 
     /// The path with `~` expanded.
@@ -128,7 +156,7 @@ impl FixedSources {
         })
     }
 
-    fn history(&self, values: &FileValues, roots: &[PathBuf]) -> HistorySettings {
+    fn history(&self, values: &FileValues, roots: &[Root]) -> HistorySettings {
         let full = |path: String| self.full(&path).to_string_lossy().into_owned();
         let plan_folders = values.list(SettingKey::StorePlanFolders).into_iter().map(full);
         let own = roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned());
@@ -161,7 +189,7 @@ impl FixedSources {
                 && let Ok((roots, source, by)) = self.roots(values)
                 && matches!(source, SettingSource::Option | SettingSource::Environment)
             {
-                let roots = roots.iter().map(|root| root.to_string_lossy().into_owned());
+                let roots = roots.iter().map(|root| root.named().to_string_lossy().into_owned());
                 setting.value = SettingValue::List(roots.collect());
                 setting.source = source;
                 setting.fixed_by = by.map(str::to_owned);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use watchbill_agents::PLAN_FOLDERS;
 use watchbill_agents::layout::{ROOT_OPTION, ROOT_VARIABLE};
+use watchbill_agents::{Agent, Root};
 use watchbill_core::attention::AttentionSettings;
 use watchbill_core::history::{ArchiveSettings, HistorySettings, RecoverySettings};
 use watchbill_core::memory::MemorySettings;
@@ -16,8 +17,8 @@ use watchbill_core::time::Millis;
 /// All settings of the engine and the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Claude configuration folders, each with `projects/` and `sessions/`.
-    pub roots: Vec<PathBuf>,
+    /// The folders of the agents.
+    pub roots: Vec<Root>,
     /// The folder of our own files: the store, and what the desktop keeps. Without it nothing is kept on disk.
     pub data_dir: Option<PathBuf>,
     /// The timeouts of the source document.
@@ -113,9 +114,9 @@ pub enum WatchSetting {
 
 impl Settings {
     /// The defaults for these roots.
-    pub fn for_roots(roots: Vec<PathBuf>) -> Self {
+    pub fn for_roots(roots: Vec<impl Into<Root>>) -> Self {
         Self {
-            roots,
+            roots: roots.into_iter().map(Into::into).collect(),
             data_dir: None,
             timeouts: Timeouts::default(),
             recent: Millis::from_secs(24 * 3600),
@@ -140,16 +141,24 @@ impl Settings {
 
     /// The folders whose transcripts are stored: those of the agent, that of own sessions whose agents write none that Watchbill
     /// reads, and that of sessions that programs report over HTTP.
-    pub fn stored_roots(&self) -> Vec<PathBuf> {
-        let beside = |data_dir: &PathBuf| [data_dir.join("own"), over_http_root(data_dir)];
+    pub fn stored_roots(&self) -> Vec<Root> {
+        let beside = |data_dir: &PathBuf| [data_dir.join("own"), over_http_root(data_dir)].map(Root::from);
         self.roots.iter().cloned().chain(self.data_dir.iter().flat_map(beside)).collect()
+    }
+
+    /// The folders of one agent.
+    pub fn roots_of(&self, agent: Agent) -> impl Iterator<Item = &Path> {
+        self.roots.iter().filter(move |root| root.agent == agent).map(|root| &*root.path)
     }
 
     /// A key of everything that the roster depends on: two programs with the same key show the same roster. It
     /// includes the program's version.
     pub fn view(&self) -> String {
-        let roots: Vec<_> =
-            self.roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect();
+        let roots: Vec<_> = self
+            .roots
+            .iter()
+            .map(|root| root.at(root.canonicalize().unwrap_or_else(|_| root.to_path_buf())))
+            .collect();
         let depends_on = (roots, self.timeouts, self.recent, &self.history, &self.alerts.attention);
         let text = format!("{} {depends_on:?}", env!("CARGO_PKG_VERSION"));
         format!("{:016x}", watchbill_core::ids::stable_hash(text.as_bytes()))
@@ -188,8 +197,8 @@ pub struct ServiceSettings {
 /// Settings from the command line. A missing one comes from the environment, the file or a default.
 #[derive(Debug, Clone, Default)]
 pub struct CommandLineOptions {
-    /// `--claude-dir`, repeatable.
-    pub roots: Vec<PathBuf>,
+    /// `--root`, repeatable.
+    pub roots: Vec<Root>,
     /// `--data-dir`.
     pub data_dir: Option<PathBuf>,
     /// `--config`.

@@ -1,12 +1,13 @@
 //! Settings that result from options, environment and file together.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use watchbill_core::history::RecoverySettings;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
+
+use watchbill_agents::{Agent, Root};
 
 use crate::{CommandLineOptions, Settings, SettingsError, WatchSetting, resolve_settings};
 
@@ -20,15 +21,40 @@ fn with(vars: &[(&str, &str)], given: CommandLineOptions) -> Result<Settings, Se
 fn options_win_over_environment_over_home() {
     let home = ("HOME", "/home/dev");
     let roots = |vars: &[(&str, &str)], given| with(vars, given).unwrap().roots;
-    assert_eq!(roots(&[home], CommandLineOptions::default()), [PathBuf::from("/home/dev/.claude")]);
+    assert_eq!(roots(&[home], CommandLineOptions::default()), ["/home/dev/.claude"].map(Root::from));
     assert_eq!(
         roots(&[home, ("CLAUDE_CONFIG_DIR", "/c")], CommandLineOptions::default()),
-        [PathBuf::from("/c")]
+        ["/c"].map(Root::from)
     );
     let both = [home, ("CLAUDE_CONFIG_DIR", "/c"), ("WATCHBILL_CLAUDE_DIR", "/a:/b")];
-    assert_eq!(roots(&both, CommandLineOptions::default()), [PathBuf::from("/a"), PathBuf::from("/b")]);
+    assert_eq!(roots(&both, CommandLineOptions::default()), ["/a", "/b"].map(Root::from));
     let given = CommandLineOptions { roots: vec!["/x".into()], ..CommandLineOptions::default() };
-    assert_eq!(roots(&both, given), [PathBuf::from("/x")]);
+    assert_eq!(roots(&both, given), ["/x"].map(Root::from));
+}
+
+#[test]
+fn folders_of_other_agents_are_found_unless_they_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("elsewhere");
+    std::fs::create_dir_all(home.path().join(".codex")).unwrap();
+    std::fs::create_dir_all(&path).unwrap();
+    let (of_claude, of_codex) =
+        (Root::from(home.path().join(".claude")), Root::new(Agent::Codex, home.path().join(".codex")));
+    let at = ("HOME", home.path().to_str().unwrap());
+    let roots = |vars: &[(&str, &str)], given| with(vars, given).unwrap().roots;
+    assert_eq!(roots(&[at], CommandLineOptions::default()), [of_claude.clone(), of_codex]);
+    let moved = ("CODEX_HOME", path.to_str().unwrap());
+    let elsewhere = Root::new(Agent::Codex, &path);
+    assert_eq!(roots(&[at, moved], CommandLineOptions::default()), [of_claude, elsewhere.clone()]);
+
+    let named = |list: &[&str]| CommandLineOptions {
+        roots: list.iter().map(|text| Root::parse(text.as_ref())).collect(),
+        ..CommandLineOptions::default()
+    };
+    let of_list = format!("codex={}", path.display());
+    assert_eq!(roots(&[at], named(&["/c", &of_list])), [Root::from("/c"), elsewhere.clone()]);
+    assert_eq!(roots(&[at], named(&["/c", "codex="])), [Root::from("/c")], "switched off");
+    assert_eq!(elsewhere.named(), of_list.as_str());
 }
 
 #[test]
@@ -37,9 +63,12 @@ fn a_relative_folder_in_a_variable_is_below_the_working_folder() {
     let settings = |vars: &[(&str, &str)]| with(vars, CommandLineOptions::default()).unwrap();
     let data = ("WATCHBILL_DATA_DIR", "d");
     let named = settings(&[("HOME", "/home/dev"), ("WATCHBILL_CLAUDE_DIR", "a:/b"), data]);
-    assert_eq!((named.roots, named.data_dir), (vec![here.join("a"), "/b".into()], Some(here.join("d"))));
+    assert_eq!(
+        (named.roots, named.data_dir),
+        (vec![here.join("a").into(), "/b".into()], Some(here.join("d")))
+    );
     let of_client = settings(&[("HOME", "/home/dev"), ("CLAUDE_CONFIG_DIR", "c")]);
-    assert_eq!(of_client.roots, [here.join("c")]);
+    assert_eq!(of_client.roots, [here.join("c").into()]);
 }
 
 #[test]
@@ -64,7 +93,7 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     let given = CommandLineOptions { config: Some(path.clone()), ..CommandLineOptions::default() };
     std::fs::write(&path, "roots=['~/a','/b']\n[timeouts]\napproval = 7\nidle = \"10m\"\nstale=1.5\n[roster]\nrecent=\"2d\"\n[watch]\nmode=\"poll\"\npoll_interval=\"500ms\"\n").unwrap();
     let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
-    assert_eq!(s.roots, [PathBuf::from("/home/dev/a"), PathBuf::from("/b")]);
+    assert_eq!(s.roots, ["/home/dev/a", "/b"].map(Root::from));
     assert_eq!(s.timeouts, Timeouts { approval: Millis(7000), stale: Millis(1500), idle: Millis(600_000) });
     assert_eq!(s.recent, Millis(172_800_000));
     assert_eq!(s.watch, WatchSetting::Poll(Duration::from_millis(500)));

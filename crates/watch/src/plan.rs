@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::fs::{FileId, FileKind, Fs};
-use watchbill_agents::layout::{REGISTRY, TRANSCRIPTS};
+use watchbill_agents::Root;
+use watchbill_agents::traits::TopFolder;
 
 /// How much a watch covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +28,7 @@ pub(crate) struct Planned {
     /// The folder's identity when the plan was made. Another folder of the same name needs a new watch.
     pub(crate) id: FileId,
     /// The canonical root that it belongs to, if it is one of the agent's own folders.
-    pub(crate) root: Option<PathBuf>,
+    pub(crate) root: Option<Root>,
 }
 
 /// One root in the plan.
@@ -55,7 +56,7 @@ pub(crate) struct WatchPlan {
 /// Makes the plan for the agent's `roots` and the single folders `dirs`. All paths are absolute.
 pub(crate) fn plan<'a>(
     fs: &dyn Fs,
-    roots: &[PathBuf],
+    roots: &[Root],
     dirs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> WatchPlan {
     let mut plan = WatchPlan::default();
@@ -73,18 +74,18 @@ pub(crate) fn plan<'a>(
 
 impl WatchPlan {
     /// The folders watched with everything below, each with its root.
-    pub(crate) fn trees(&self) -> impl Iterator<Item = (&PathBuf, &PathBuf)> {
+    pub(crate) fn trees(&self) -> impl Iterator<Item = (&PathBuf, &Root)> {
         self.watches
             .iter()
             .filter(|(_, planned)| planned.reach == WatchScope::Tree)
             .filter_map(|(path, planned)| planned.root.as_ref().map(|root| (path, root)))
     }
 
-    fn add_root(&mut self, fs: &dyn Fs, given: &Path) {
+    fn add_root(&mut self, fs: &dyn Fs, given: &Root) {
         let canonical = dir_id(fs, given).and_then(|id| Some((fs.canonical(given).ok()?, id)));
         let Some((root, id)) = canonical else {
             self.await_appearance(fs, given);
-            self.roots.push(PlannedRoot { given: given.to_owned(), canonical: None });
+            self.roots.push(PlannedRoot { given: given.to_path_buf(), canonical: None });
             return;
         };
         self.await_link(fs, given, &root);
@@ -93,17 +94,19 @@ impl WatchPlan {
         }
         // The root's own watch reports its removal and folders that appear later.
         self.watch(&root, WatchScope::Awaiting, id, None);
-        for (name, reach) in [(TRANSCRIPTS, WatchScope::Tree), (REGISTRY, WatchScope::Flat)] {
+        let of_agent = given.at(root.clone());
+        for TopFolder { name, deep } in of_agent.folders() {
+            let reach = if *deep { WatchScope::Tree } else { WatchScope::Flat };
             let folder = root.join(name);
             self.awaited.insert(folder.clone());
             let Some(id) = dir_id(fs, &folder) else { continue };
             // Two roots may share a folder by a link. The system would report it under one name only.
             let shared = self.watches.values().any(|known| known.id == id && known.reach == reach);
             if !shared {
-                self.watch(&folder, reach, id, Some(&root));
+                self.watch(&folder, reach, id, Some(&of_agent));
             }
         }
-        self.roots.push(PlannedRoot { given: given.to_owned(), canonical: Some(root) });
+        self.roots.push(PlannedRoot { given: given.to_path_buf(), canonical: Some(root) });
     }
 
     fn add_dir(&mut self, fs: &dyn Fs, given: &Path) {
@@ -146,8 +149,8 @@ impl WatchPlan {
     }
 
     /// Adds a watch. Of two watches of one folder, the wider one stays.
-    fn watch(&mut self, path: &Path, reach: WatchScope, id: FileId, root: Option<&Path>) {
-        let root = root.map(Path::to_owned);
+    fn watch(&mut self, path: &Path, reach: WatchScope, id: FileId, root: Option<&Root>) {
+        let root = root.cloned();
         match self.watches.get_mut(path) {
             Some(known) if known.reach >= reach => {}
             Some(known) => *known = Planned { reach, id, root },
@@ -168,7 +171,7 @@ mod tests {
     use crate::mem::MemFs;
 
     fn shape(fs: &MemFs, roots: &[&str], dirs: &[&str]) -> (Vec<(String, WatchScope)>, Vec<String>) {
-        let roots: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
+        let roots: Vec<Root> = roots.iter().map(|root| Root::from(*root)).collect();
         let dirs: Vec<PathBuf> = dirs.iter().map(PathBuf::from).collect();
         let plan = plan(fs, &roots, &dirs);
         let watches = plan.watches.iter().map(|(path, planned)| (path.display().to_string(), planned.reach));

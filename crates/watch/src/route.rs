@@ -7,7 +7,7 @@ use notify::event::{EventKind, ModifyKind, RemoveKind, RenameMode};
 
 use crate::hints::{Hint, hints_from_notify};
 use crate::plan::{WatchPlan, WatchScope};
-use watchbill_agents::layout::{below, is_copy, kind_of};
+use watchbill_agents::Root;
 
 /// One action of the callback for an event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,9 +30,9 @@ pub(crate) enum EventAction {
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     /// Trees with their roots.
-    trees: Vec<(PathBuf, PathBuf)>,
+    trees: Vec<(PathBuf, Root)>,
     /// Flat folders of the agent with their roots.
-    flats: BTreeMap<PathBuf, PathBuf>,
+    flats: BTreeMap<PathBuf, Root>,
     /// Single folders with the spellings by which callers asked for them.
     spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     watched: BTreeSet<PathBuf>,
@@ -95,7 +95,7 @@ impl Routes {
                 .extend(self.spellings_of(&path).into_iter().map(|name| EventAction::Hint(Hint::Tree(name))));
         }
         if let Some((tree, root)) = self.trees.iter().find(|(tree, _)| path.starts_with(tree)) {
-            let known = below(root, &path).and_then(kind_of).is_some();
+            let known = root.kind_of(&path).is_some();
             let is_file = matches!(hint(PathBuf::new()), Hint::File(_));
             if !known && path != *tree && may_be_new_folder(kind) {
                 // A link to a folder is reported as a new file, and a folder that became readable as a changed one.
@@ -104,7 +104,7 @@ impl Routes {
             // A removed link to a project is reported as a removed file, and all its transcripts are gone with it.
             let project_gone = matches!(kind, EventKind::Remove(_)) && path.parent() == Some(tree.as_path());
             // A copy of a transcript is not read, but named.
-            let is_named = || below(root, &path).is_some_and(is_copy);
+            let is_named = || root.is_copy(&path);
             if known || !is_file || is_named() {
                 steps.insert(EventAction::Hint(hint(path)));
             } else if project_gone {
@@ -114,7 +114,7 @@ impl Routes {
         }
         let Some((dir, name)) = path.parent().zip(path.file_name()) else { return };
         if let Some(root) = self.flats.get(dir)
-            && below(root, &path).and_then(kind_of).is_some()
+            && root.kind_of(&path).is_some()
         {
             steps.insert(EventAction::Hint(hint(path.clone())));
         }

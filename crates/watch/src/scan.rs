@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, problem, problem_of};
-use watchbill_agents::layout::{self, ClientPath, ClientPathKind, ROOT_OPTION, below, classify, kind_of};
+use watchbill_agents::layout::{ClientPath, ClientPathKind, ROOT_OPTION};
+use watchbill_agents::{Root, root_of};
 
 /// A file that Watchbill reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Found {
     /// The file, below its canonical root.
     pub path: PathBuf,
     /// The canonical root.
-    pub root: Arc<Path>,
+    pub root: Root,
     /// Its kind.
     pub kind: ClientPathKind,
     /// Its `stat` at the time of the scan.
@@ -26,7 +26,7 @@ pub struct Found {
 impl Found {
     /// The meaning of its path.
     pub fn place(&self) -> Option<ClientPath> {
-        below(&self.root, &self.path).and_then(classify)
+        self.root.classify(&self.path)
     }
 }
 
@@ -40,10 +40,10 @@ pub struct Scan {
 }
 
 /// The canonical paths of the roots, each once. A root that does not exist yet keeps its spelling.
-pub fn canonical_roots(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<PathBuf> {
-    let mut canonical: Vec<PathBuf> = Vec::with_capacity(roots.len());
+pub fn canonical_roots(fs: &dyn Fs, roots: &[Root]) -> Vec<Root> {
+    let mut canonical: Vec<Root> = Vec::with_capacity(roots.len());
     for root in roots {
-        let root = fs.canonical(root).unwrap_or_else(|_| root.clone());
+        let root = fs.canonical(root).map_or_else(|_| root.clone(), |path| root.at(path));
         if !canonical.contains(&root) {
             canonical.push(root);
         }
@@ -52,7 +52,7 @@ pub fn canonical_roots(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Everything below all roots. `roots` may be spelled in any way.
-pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
+pub fn scan(fs: &dyn Fs, roots: &[Root]) -> Scan {
     let mut scan = Scan::default();
     let mut seen = HashSet::new();
     for root in canonical_roots(fs, roots) {
@@ -60,8 +60,8 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
             scan.problems.push(trouble);
             continue;
         }
-        for folder in [layout::TRANSCRIPTS, layout::REGISTRY] {
-            let folder = root.join(folder);
+        for folder in root.folders() {
+            let folder = root.join(folder.name);
             // Two roots may share one folder by a link. Its files must not be read twice.
             if fs.stat(&folder).is_ok_and(|stat| !seen.insert(stat.id)) {
                 continue;
@@ -74,7 +74,7 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
 }
 
 /// The roots below which nothing can be found, with the reason. [`scan`] reports the same problems.
-pub fn root_problems(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Problem> {
+pub fn root_problems(fs: &dyn Fs, roots: &[Root]) -> Vec<Problem> {
     let roots = canonical_roots(fs, roots);
     roots.iter().filter_map(|root| root_problem(fs, root)).collect()
 }
@@ -101,17 +101,14 @@ fn root_problem(fs: &dyn Fs, root: &Path) -> Option<Problem> {
 /// The files at or below one path: the answer to a hint. `roots` are canonical, as [`canonical_roots`] returns them.
 ///
 /// A path that is gone gives no files. A caller that knows files at or below it must `stat` them.
-pub fn scan_path(fs: &dyn Fs, roots: &[impl AsRef<Path>], path: &Path) -> Scan {
+pub fn scan_path(fs: &dyn Fs, roots: &[Root], path: &Path) -> Scan {
     let mut scan = Scan::default();
-    // The innermost root, if one lies in another.
-    let above = roots.iter().map(AsRef::as_ref).filter(|root: &&Path| path.starts_with(root));
-    let root = above.max_by_key(|root| root.as_os_str().len());
-    if let Some(root) = root {
+    if let Some(root) = root_of(roots, path) {
         // The root itself may be gone, with everything below it.
         scan.problems.extend(root_problem(fs, root));
-        if path == root {
-            for folder in [layout::TRANSCRIPTS, layout::REGISTRY] {
-                walk(fs, root, &root.join(folder), &mut scan);
+        if path == &**root {
+            for folder in root.folders() {
+                walk(fs, root, &root.join(folder.name), &mut scan);
             }
         } else {
             walk(fs, root, path, &mut scan);
@@ -121,13 +118,13 @@ pub fn scan_path(fs: &dyn Fs, roots: &[impl AsRef<Path>], path: &Path) -> Scan {
     scan
 }
 
-fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
-    let kind_at = |path: &Path| below(root, path).and_then(kind_of);
+fn walk(fs: &dyn Fs, root: &Root, top: &Path, scan: &mut Scan) {
+    let kind_at = |path: &Path| root.kind_of(path);
     let (mut wrong, mut copies) = (Vec::new(), Vec::new());
     let walk = fs.walk(top, &mut |path, kind| match kind {
         FileKind::File | FileKind::Other => {
             let ours = kind_at(path).is_some();
-            if !ours && below(root, path).is_some_and(layout::is_copy) {
+            if !ours && root.is_copy(path) {
                 copies.push(path.to_owned());
             }
             ours.into()
@@ -137,16 +134,13 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
                 wrong.push(path.to_owned());
             }
             // Tool results can be many thousand files.
-            below(root, path).is_none_or(layout::may_hold).into()
+            root.may_hold(path).into()
         }
     });
-    let shared: Arc<Path> = Arc::from(root);
     scan.found.reserve(walk.files.len());
     for (path, stat) in walk.files {
         match (kind_at(&path), stat.kind) {
-            (Some(kind), FileKind::File) => {
-                scan.found.push(Found { path, root: Arc::clone(&shared), kind, stat })
-            }
+            (Some(kind), FileKind::File) => scan.found.push(Found { path, root: root.clone(), kind, stat }),
             (Some(_), _) => wrong.push(path),
             (None, _) => {}
         }
@@ -154,7 +148,7 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     let detail = "is a copy of a session's transcript, such as a sync tool makes; it is not read. Move it out of this folder.";
     scan.problems.extend(copies.iter().map(|path| problem(path, ProblemKind::TranscriptCopy, detail)));
     scan.problems.extend(wrong.iter().filter_map(|path| problem_of(path, &NotRegular.into())));
-    let may_miss = |problem: &Problem| below(root, Path::new(&*problem.path)).is_some_and(layout::may_miss);
+    let may_miss = |problem: &Problem| root.may_miss(Path::new(&*problem.path));
     scan.problems.extend(walk.problems.into_iter().filter(|problem| !may_miss(problem)));
 }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use notify::{RecursiveMode, Watcher as _};
+use watchbill_agents::Root;
 use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileKind, Fs, StdFs, problem, problem_of};
@@ -24,7 +25,7 @@ use crate::route::{EventAction, Routes, is_limit};
 /// Keeps the installed watches equal to the plan, on a thread of its own.
 pub(crate) struct WatchThread {
     fs: StdFs,
-    roots: Vec<PathBuf>,
+    roots: Vec<Root>,
     dirs: BTreeSet<PathBuf>,
     mode: WatchMethod,
     hints: Arc<HintSet>,
@@ -46,7 +47,7 @@ pub(crate) struct WatchThread {
 
 impl WatchThread {
     pub(crate) fn new(
-        roots: Vec<PathBuf>,
+        roots: Vec<Root>,
         mode: WatchMethod,
         hints: Arc<HintSet>,
         health: Arc<Mutex<Vec<RootHealth>>>,

@@ -11,6 +11,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use watchbill_agents::Root;
+
 use crate::hints::{Hint, HintSet};
 use crate::order::Order;
 use crate::watch_manager::WatchThread;
@@ -31,11 +33,11 @@ pub struct Watcher {
 impl Watcher {
     /// Starts to watch. A thread of the watcher calls `wake` when there are hints to take, and when the watcher
     /// [stands](Self::is_established). `wake` must not wait for anything. Changes before the watcher stands give no hint.
-    pub fn start(roots: &[PathBuf], mode: WatchMethod, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn start(roots: &[Root], mode: WatchMethod, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let hints = Arc::new(HintSet::new(wake));
         let health = Arc::new(Mutex::new(Vec::new()));
         let (orders, inbox) = channel();
-        let roots = roots.iter().map(|root| absolute(root)).collect();
+        let roots = roots.iter().map(|root| root.at(absolute(root))).collect();
         let lost = Arc::new(AtomicU64::new(0));
         let stands = Arc::new(AtomicBool::new(false));
         let (hints_of_thread, health_of_thread, lost_of_thread) =
@@ -148,7 +150,7 @@ mod tests {
             std::fs::create_dir_all(root.join("projects/p")).expect("made");
             std::fs::create_dir_all(root.join("sessions")).expect("made");
             let (ring, woken) = channel();
-            let watcher = Watcher::start(std::slice::from_ref(&root), WatchMethod::Native, move || {
+            let watcher = Watcher::start(&[root.clone().into()], WatchMethod::Native, move || {
                 ring.send(()).unwrap_or_default();
             });
             watcher.wait_until_ready();

@@ -33,7 +33,7 @@ fn hears(seen: &Receiver<String>, wanted: &str) {
 
 fn settings_of(home: &Path) -> Settings {
     let given = CommandLineOptions {
-        roots: vec![home.join("claude")],
+        roots: vec![home.join("claude").into()],
         data_dir: Some(home.join("data")),
         config: None,
     };
@@ -110,7 +110,7 @@ fn after_a_change_of_roots_the_service_over_http_asks_the_new_engine() {
     let app_state = AppState::new(engine::open(settings.clone()).expect("a thread"), false, None);
     app_state.serve_http();
     let before = app_state.http().state().token.expect("it serves");
-    settings.roots = vec![home.path().join("elsewhere")];
+    settings.roots = vec![home.path().join("elsewhere").into()];
     app_state.apply(&settings).expect("an engine");
     let after = app_state.http().state().token.expect("it serves again");
     assert_ne!(before, after, "the service of the engine before has ended");

@@ -5,16 +5,20 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::ids::SessionId;
+use watchbill_core::ids::{Agent, SessionId};
 
 pub use crate::paths::{
-    ClientPath, ClientPathKind, META_LIMIT, ROOT_NAME, ROOT_OPTION, ROOT_VARIABLE, below,
+    ClientPath, ClientPathKind, META_LIMIT, ROOT_ALIAS, ROOT_NAME, ROOT_OPTION, ROOT_VARIABLE, below,
 };
+use crate::traits::TopFolder;
 
 /// The folder of transcripts below the agent's folder.
 pub const TRANSCRIPTS: &str = "projects";
 /// The folder of registry files below the agent's folder.
 pub const REGISTRY: &str = "sessions";
+/// Both.
+pub const FOLDERS: &[TopFolder] =
+    &[TopFolder { name: TRANSCRIPTS, deep: true }, TopFolder { name: REGISTRY, deep: false }];
 /// The folder of subagents' transcripts in a session's folder.
 const SUBAGENTS: &str = "subagents";
 /// The folder of workflows in that one.
@@ -28,6 +32,12 @@ pub fn registry_file(root: &Path, pid: u32) -> PathBuf {
 /// not read, above all the key files beside the registry.
 pub fn classify(relative: &Path) -> Option<ClientPath> {
     recognize(relative).map(Recognized::place)
+}
+
+/// Classifies a path below a root that is not known.
+pub fn find(path: &Path) -> Option<ClientPath> {
+    let root = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == TRANSCRIPTS))?;
+    classify(below(root.parent()?, path)?)
 }
 
 /// The kind of [`classify`]'s result, without allocating its names.
@@ -62,7 +72,9 @@ impl Recognized<'_> {
         let id = |name: &[u8]| SessionId::new(&text_of(name));
         let text = |name: &[u8]| Arc::from(text_of(name));
         match self {
-            Self::Transcript { session } => ClientPath::Transcript { session: id(session) },
+            Self::Transcript { session } => {
+                ClientPath::Transcript { agent: Agent::Claude, session: id(session) }
+            }
             Self::Subagent { session, agent, meta } => {
                 let (session, agent) = (id(session.as_encoded_bytes()), text(agent));
                 match meta {
@@ -243,7 +255,7 @@ mod tests {
     use super::*;
 
     fn transcript(session: &str) -> Option<ClientPath> {
-        Some(ClientPath::Transcript { session: SessionId::new(session) })
+        Some(ClientPath::Transcript { agent: Agent::Claude, session: SessionId::new(session) })
     }
 
     fn subagent(agent: &str) -> Option<ClientPath> {

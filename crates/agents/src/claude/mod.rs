@@ -13,7 +13,7 @@ pub mod reported;
 pub mod requests;
 pub mod supplement;
 
-use crate::Traits;
+use crate::{Layout, Traits};
 
 /// What Claude Code is.
 pub const TRAITS: Traits = Traits {
@@ -23,6 +23,7 @@ pub const TRAITS: Traits = Traits {
     folder_variable: Some("CLAUDE_CONFIG_DIR"),
     resume: "claude --resume",
     takes_session_id: true,
+    layout: Some(&LAYOUT),
     writes_transcripts: true,
     // Seen in 2.1.329.
     pid_variable: Some("CLAUDE_PID"),
@@ -30,4 +31,19 @@ pub const TRAITS: Traits = Traits {
     // `sdk-cli`, `sdk-ts`; seen in 2.1.329.
     without_dialogs: Some(("CLAUDE_CODE_ENTRYPOINT", "sdk")),
     instructions: &["CLAUDE.md", ".claude/CLAUDE.md"],
+};
+
+/// How Claude Code's files lie.
+pub const LAYOUT: Layout = Layout {
+    folders: layout::FOLDERS,
+    registry: Some(layout::REGISTRY),
+    classify: layout::classify,
+    kind_of: layout::kind_of,
+    may_hold: layout::may_hold,
+    may_miss: layout::may_miss,
+    is_copy: layout::is_copy,
+    find: layout::find,
+    names_projects: true,
+    removes_old: true,
+    parse_line: records::parse_line,
 };

@@ -2,8 +2,9 @@
 
 pub mod driver;
 pub mod launch;
+pub mod layout;
 
-use crate::Traits;
+use crate::{Layout, Traits};
 
 /// What Codex CLI is.
 pub const TRAITS: Traits = Traits {
@@ -13,9 +14,25 @@ pub const TRAITS: Traits = Traits {
     folder_variable: Some("CODEX_HOME"),
     resume: "codex resume",
     takes_session_id: false,
+    layout: Some(&LAYOUT),
     writes_transcripts: false,
     pid_variable: None,
     project_variable: None,
     without_dialogs: None,
     instructions: &["AGENTS.md"],
+};
+
+/// How Codex's files lie.
+pub const LAYOUT: Layout = Layout {
+    folders: layout::FOLDERS,
+    registry: None,
+    classify: layout::classify,
+    kind_of: layout::kind_of,
+    may_hold: |_| true,
+    may_miss: |_| false,
+    is_copy: |_| false,
+    find: layout::find,
+    names_projects: false,
+    removes_old: false,
+    parse_line: crate::claude::records::parse_line,
 };

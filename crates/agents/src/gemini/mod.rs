@@ -12,6 +12,7 @@ pub const TRAITS: Traits = Traits {
     folder_variable: None,
     resume: "gemini --resume",
     takes_session_id: false,
+    layout: None,
     writes_transcripts: false,
     pid_variable: None,
     project_variable: None,

@@ -1,6 +1,6 @@
 //! Whole lines: damaged ones, and prompts that name another session.
 
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::transcript::record::Body;
 
 use crate::shapes::{describe, user};

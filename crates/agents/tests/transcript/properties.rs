@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Map, Value, json};
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::record::{Body, TEXT_LIMIT};
 use watchbill_core::transcript::report::LineReport;

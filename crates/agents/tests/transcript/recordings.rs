@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::transcript::record::{Body, Record};
 
 use crate::fixtures::{record_types, transcripts};

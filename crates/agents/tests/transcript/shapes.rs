@@ -1,7 +1,7 @@
 //! Shapes that agents of 1.0.51 to 2.1.329 write, one by one: the source of a prompt, the end of a turn, a
 //! refusal.
 
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::ids::RecordId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::transcript::record::{

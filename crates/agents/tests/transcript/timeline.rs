@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::time::Millis;
 use watchbill_core::transcript::timeline::{
     Entry, Origin, Outcome, PAYLOAD_LIMIT, TEXT_LIMIT, TimelineBuilder, ToolCall, What,

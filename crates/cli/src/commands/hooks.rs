@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use watchbill_agents::Agent;
 use watchbill_agents::layout::ROOT_OPTION;
 use watchbill_hooks::health::health;
 use watchbill_hooks::install::file::SettingsFile;
@@ -45,7 +46,7 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
         }
         HooksCommand::Uninstall { place, answer, context } => {
             let purpose = purpose(answer, context);
-            let roots = settings.roots.iter().map(|root| absolute(root)).collect::<Result<Vec<_>, _>>()?;
+            let roots = settings.roots_of(Agent::default()).map(absolute).collect::<Result<Vec<_>, _>>()?;
             let data_dir = settings.data_dir.as_deref().map(absolute).transpose()?;
             each(&place, &roots, |_, file| take_out(file, purpose, data_dir.as_deref(), place.dry_run, paint))
         }
@@ -89,12 +90,12 @@ impl Setting {
         // The agent runs hooks without our variables, so a hook finds only the platform's own folder by itself.
         let named = Some(&*data_dir).filter(|named| platform_data_dir().as_deref() != Some(named));
         let command = HookCommand::new(&client::own_program(&env)?, named, markers)?;
-        let of = |root: &PathBuf| {
+        let of = |root: &Path| {
             let root = absolute(root)?;
             let client = client.or_else(|| client::client_version(&env, &root));
             Ok(Self { root, data_dir: data_dir.clone(), client, command: command.clone() })
         };
-        settings.roots.iter().map(of).collect()
+        settings.roots_of(Agent::default()).map(of).collect()
     }
 }
 
@@ -155,7 +156,11 @@ fn word(text: &str) -> String {
 /// The same for the user's settings, or for a named file.
 fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let user = file.is_none();
-    let roots = global.roots.iter().filter(|_| user).map(|root| (ROOT_OPTION, root.as_path()));
+    let roots = global
+        .roots
+        .iter()
+        .filter(|root| user && root.agent == Agent::default())
+        .map(|root| (ROOT_OPTION, &**root));
     let named = file.map(|file| ("--settings", file)).into_iter().chain(roots).chain(
         // The configuration file may name the agent's folders.
         [

@@ -33,8 +33,8 @@ pub fn open(global: &Global, session: Option<&str>) -> anyhow::Result<()> {
         }
     }
     let mut command = Command::new(desktop());
-    for dir in &global.roots {
-        command.arg(ROOT_OPTION).arg(dir);
+    for root in &global.roots {
+        command.arg(ROOT_OPTION).arg(root.named());
     }
     if let Some(dir) = &global.data_dir {
         command.arg("--data-dir").arg(dir);

@@ -102,10 +102,11 @@ impl EndSignals {
 pub fn print_unit(global: &Global) -> anyhow::Result<()> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
     let mut words = vec![quoted(&program)?];
-    let mut option = |name: &str, path: &Path| -> anyhow::Result<()> {
-        let path =
-            std::path::absolute(path).with_context(|| format!("{} is not a full path", path.display()))?;
-        words.extend([name.to_owned(), quoted(&path)?]);
+    let whole = |path: &Path| {
+        std::path::absolute(path).with_context(|| format!("{} is not a full path", path.display()))
+    };
+    let mut option = |name: &str, value: &Path| -> anyhow::Result<()> {
+        words.extend([name.to_owned(), quoted(value)?]);
         Ok(())
     };
     // The unit runs without this shell's environment.
@@ -113,17 +114,19 @@ pub fn print_unit(global: &Global) -> anyhow::Result<()> {
     let settings = super::settings(global)?;
     let of_agent = traits(Agent::default()).folder_variable;
     if !global.roots.is_empty() || is_set(ROOT_VARIABLE) || of_agent.is_some_and(is_set) {
-        settings.roots.iter().try_for_each(|root| option(ROOT_OPTION, root))?;
+        for root in &settings.roots {
+            option(ROOT_OPTION, Path::new(&root.at(whole(root)?).named()))?;
+        }
     }
     if let Some(data_dir) = settings.data_dir.as_ref()
         && (global.data_dir.is_some() || is_set("WATCHBILL_DATA_DIR"))
     {
-        option("--data-dir", data_dir)?;
+        option("--data-dir", &whole(data_dir)?)?;
     }
     if let Some(config) = settings.config_file.as_ref()
         && (global.config.is_some() || is_set("WATCHBILL_CONFIG"))
     {
-        option("--config", config)?;
+        option("--config", &whole(config)?)?;
     }
     words.push("serve".to_owned());
     emit(&format!(

@@ -192,7 +192,7 @@ fn the_window_changes_the_agent_of_a_session_that_runs() {
     let built = Path::new(env!("CARGO_BIN_EXE_watchbill")).with_file_name("watchbill-host");
     std::fs::hard_link(built, &host).unwrap();
     let given = CommandLineOptions {
-        roots: vec![place.home.claude()],
+        roots: vec![place.home.claude().into()],
         data_dir: Some(place.home.data()),
         config: Some(place.home.path().join("config.toml")),
     };

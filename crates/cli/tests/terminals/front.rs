@@ -15,7 +15,7 @@ use crate::{decoy, output};
 
 fn is_in_front(desktop: &Desktop, agent: &Agent) -> Result<Option<bool>> {
     let given = CommandLineOptions {
-        roots: vec![claude_dir(desktop)],
+        roots: vec![claude_dir(desktop).into()],
         data_dir: Some(desktop.home().join("watchbill")),
         config: None,
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use watchbill_agents::PLAN_FOLDERS;
 use watchbill_agents::claude::hooks::{parse_payload, read_texts};
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::history::{
     Activity, Batch, Execution, HistoryFold, HistorySettings, HookEventParts, Item, PlanEvent, Request, Role,
     Segment,

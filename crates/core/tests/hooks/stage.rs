@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use watchbill_agents::claude::hooks::parse_payload;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_agents::claude::registry::{expects_registry, parse_registry};
-use watchbill_agents::records::parse_line;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::{Evidence, InstanceWitness, TranscriptWitness, Verdict, resolve};
 use watchbill_core::hook::{HookFold, HookOrigin};

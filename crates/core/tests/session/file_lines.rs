@@ -1,6 +1,6 @@
 //! Lines as clients wrote them in public transcripts (2.0.15 to 2.1.332), with other texts.
 
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::SessionFold;
 use watchbill_core::session::SubagentFold;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::chain::lineage::BeganBy;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::state::Timeouts;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use watchbill_agents::Agent;
 use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, Status, status};
@@ -46,10 +47,10 @@ impl HookSetup {
         if let Some(doubt) = &settings.doubt {
             return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
         }
-        let known =
-            settings.roots.iter().find(|known| known.as_os_str() == root).ok_or_else(|| {
-                ApiError::new(ErrorCode::NotFound, format!("the folder {root} is not watched"))
-            })?;
+        let known = settings
+            .roots_of(Agent::default())
+            .find(|known| known.as_os_str() == root)
+            .ok_or_else(|| ApiError::new(ErrorCode::NotFound, format!("the folder {root} is not watched")))?;
         let data_dir = settings.data_dir.clone().ok_or_else(|| {
             ApiError::new(
                 ErrorCode::Unsupported,
@@ -194,7 +195,8 @@ pub struct ExpectedHooks {
 impl ExpectedHooks {
     /// Asks the agent of each folder for its version.
     pub fn asking_clients(settings: &Settings, client_of: &dyn Fn(&Path) -> Option<Version>) -> Self {
-        let roots = settings.roots.iter().map(|root| (root.clone(), client_of(root))).collect();
+        let of_agent = settings.roots_of(Agent::default());
+        let roots = of_agent.map(|root| (root.to_path_buf(), client_of(root))).collect();
         let data_dir =
             settings.data_dir.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.into()));
         // A hook may start any of our programs. A hook command is UTF-8, so a data folder that is not UTF-8 cannot be in one.

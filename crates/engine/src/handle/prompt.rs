@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use watchbill_agents::files::parser_of;
 use watchbill_agents::layout::{TRANSCRIPTS, registry_file};
-use watchbill_agents::records::parse_line;
 use watchbill_agents::registry::parse_registry;
 use watchbill_core::evidence::registry::{RegistryEntry, RegistryStatus};
 use watchbill_core::ids::Instance;
@@ -227,8 +227,9 @@ impl PromptTyper<'_> {
         let bytes = read_since(self.fs, path, since)?;
         let end = bytes.iter().rposition(|byte| *byte == b'\n')?;
         let mut found: Option<Option<bool>> = None;
+        let parse = parser_of(path);
         for line in bytes[..end].split(|byte| *byte == b'\n') {
-            parse_line(line, &mut |record, full| {
+            parse(line, &mut |record, full| {
                 let whole = match &record.body {
                     Body::Prompt(prompt) if prompt.origin == PromptOrigin::Human => {
                         Some(text.is_whole(&full.prompt(prompt, 2 * MAX_BYTES)))

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use watchbill_agents::files::project_of;
 use watchbill_core::chain::lineage::Segment;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
@@ -139,7 +140,10 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let carried_on = facts.filter(|_| verdict.live || !inputs.live);
     let mut row = Row {
         session_id: inputs.id.clone(),
-        agent: own.and_then(|own| own.spec.agent.agent()).unwrap_or_default(),
+        agent: own
+            .and_then(|own| own.spec.agent.agent())
+            .or_else(|| Some(session?.root.as_ref()?.agent))
+            .unwrap_or_default(),
         state: verdict.state,
         state_kind: verdict.kind,
         state_since: verdict.since,
@@ -160,7 +164,8 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         repo_root: session.and_then(|session| session.repo_root.clone()),
         project_id: inputs
             .fold
-            .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),
+            .and_then(|(path, fold)| project_of(path, fold.cwd().map(|cwd| &**cwd)))
+            .map(Arc::from),
         cwd: inputs
             .fold
             .and_then(|(_, fold)| fold.cwd().cloned())

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use watchbill_agents::Root;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::PendingTool;
 use watchbill_core::transcript::record::Usage;
@@ -34,7 +35,7 @@ pub struct SessionData {
     /// Open calls of running subagents, by file.
     pub agent_calls: BTreeMap<FilePath, Vec<PendingTool>>,
     /// The root under which it was found.
-    pub root: Option<Arc<Path>>,
+    pub root: Option<Root>,
     /// The root of the repository that contains its launch folder.
     pub repo_root: Option<Arc<str>>,
     /// The transcript with which the chains were resolved, and the revision of its lineage.

@@ -229,9 +229,9 @@ impl Start {
                 spec.command = vec![shell()];
             }
             // The folder of one agent is no place for another one.
-            let agent = spec.agent.agent().map(traits).filter(|agent| agent.writes_transcripts);
+            let agent = spec.agent.agent().filter(|agent| traits(*agent).writes_transcripts);
             let root = spec.root.take();
-            spec.root = agent.and_then(|agent| root.or_else(|| watched(settings, agent.folder_variable)));
+            spec.root = agent.and_then(|agent| root.or_else(|| watched(settings, agent)));
             start::start(data, &program, spec)
         };
         let folder = started.map_err(not_started)?;
@@ -279,10 +279,11 @@ pub fn root_of(settings: &Settings, row: &TrackedSession) -> Option<String> {
 }
 
 /// The watched folder for a new session: the one that the environment names for its agent, else the first one.
-fn watched(settings: &Settings, variable: Option<&str>) -> Option<String> {
+fn watched(settings: &Settings, agent: Agent) -> Option<String> {
+    let variable = traits(agent).folder_variable;
     let of_env = variable.and_then(std::env::var_os).and_then(|path| PathBuf::from(path).canonicalize().ok());
-    let is_of_env = |root: &&PathBuf| of_env.is_some() && root.canonicalize().ok() == of_env;
-    named(settings.roots.iter().find(is_of_env).or_else(|| settings.roots.first())?)
+    let is_of_env = |root: &&Path| of_env.is_some() && root.canonicalize().ok() == of_env;
+    named(settings.roots_of(agent).find(is_of_env).or_else(|| settings.roots_of(agent).next())?)
 }
 
 /// A folder as the host of a session is told it.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use watchbill_agents::Root;
 use watchbill_core::roster::{Group, group};
 use watchbill_core::time::Timestamp;
 use watchbill_drive::folder::Folder;
@@ -31,9 +32,9 @@ impl Loop {
                     .engine
                     .roots()
                     .iter()
-                    .map(|root| root.to_path_buf())
-                    .chain(self.own_root())
-                    .chain([over_http_root(&data_dir)])
+                    .cloned()
+                    .chain(self.own_root().map(Root::from))
+                    .chain([over_http_root(&data_dir).into()])
                     .collect(),
                 settings: self.engine.settings().history.clone(),
                 recovery: self.engine.settings().recovery,

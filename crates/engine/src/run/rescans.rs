@@ -1,9 +1,9 @@
 //! Scans of everything, on their own thread: the loop goes on, and a dead mount does not block it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedSender;
+use watchbill_agents::Root;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::{Scan, scan};
 
@@ -35,7 +35,7 @@ impl Rescans {
     }
 
     /// Begins a scan, or notes that another one must follow.
-    pub fn ask(&mut self, roots: &[PathBuf], start: LookStart) -> ScanStart {
+    pub fn ask(&mut self, roots: &[Root], start: LookStart) -> ScanStart {
         if self.under_way {
             self.again = true;
             return ScanStart::Later;

@@ -1,7 +1,6 @@
 //! The effects of a read: on lineage, tokens and subagents. Also those of a removed file.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use watchbill_core::chain::lineage::{ActiveTime, BOUNDARY_LIMIT};
 use watchbill_core::ids::SessionId;
@@ -42,7 +41,7 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
     let full = fold.lineage().boundaries.len() >= BOUNDARY_LIMIT;
     let says_nothing = fresh && fold.lineage().start().is_none();
     let requests = fold.requests();
-    let root = env.place_of(path).map(|(root, _)| Arc::clone(root));
+    let root = env.place_of(path).map(|(root, _)| root.clone());
     let Some(session) = sessions.get_mut(id) else { return };
     session.root = root;
     if fresh {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_agents::Root;
 use watchbill_core::attention::{AttentionEvent, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::Link;
@@ -159,7 +160,7 @@ impl Engine {
     }
 
     /// The canonical roots.
-    pub fn roots(&self) -> &[Arc<Path>] {
+    pub fn roots(&self) -> &[Root] {
         self.rooms.env.roots()
     }
 

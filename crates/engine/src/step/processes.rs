@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use watchbill_agents::Root;
 use watchbill_agents::hooks::parse_payload;
-use watchbill_agents::layout::{self, ClientPath};
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
@@ -27,7 +28,7 @@ pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
     }
     note_registry_folders(rooms);
     for root in rooms.env.roots().to_vec() {
-        let folder = root.join(layout::REGISTRY);
+        let Some(folder) = root.registry() else { continue };
         for name in rooms.env.fs().list(&folder).unwrap_or_default() {
             let path = folder.join(&name.name);
             if let Some((_, ClientPath::Registry { .. })) = rooms.env.place_of(&path) {
@@ -40,9 +41,9 @@ pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
 /// Notes which registry folders can be listed.
 pub(super) fn note_registry_folders(rooms: &mut Rooms) {
     for root in rooms.env.roots().to_vec() {
-        let readable = rooms.env.fs().list(&root.join(layout::REGISTRY)).is_ok();
+        let readable = root.registry().is_some_and(|folder| rooms.env.fs().list(&folder).is_ok());
         if rooms.witnesses.set_readable(&root, readable) {
-            let lies_there = |root: &Arc<Path>, of: &Option<Arc<Path>>| of.as_ref() == Some(root);
+            let lies_there = |root: &Root, of: &Option<Root>| of.as_ref() == Some(root);
             let concerned = rooms.sessions.iter().filter(|(_, session)| lies_there(&root, &session.root));
             rooms.rows.touch(concerned.map(|(id, _)| id.clone()).collect::<Vec<_>>());
         }

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
-use watchbill_agents::layout::{self, ClientPath, ClientPathKind};
+use watchbill_agents::layout::{ClientPath, ClientPathKind, TRANSCRIPTS};
 use watchbill_core::hook::HookMessage;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Found, Scan, scan, scan_path};
@@ -76,7 +76,7 @@ fn look_at_tree(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
     let found = scan_path(rooms.env.fs(), rooms.env.roots(), path);
     rooms.problems.renew_scan(path, found.problems);
     let missing = missing(rooms, &found.found, &|file| file.starts_with(path));
-    let is_project = path.parent().is_some_and(|above| above.ends_with(layout::TRANSCRIPTS));
+    let is_project = path.parent().is_some_and(|above| above.ends_with(TRANSCRIPTS));
     if is_project && !missing.is_empty() && rooms.env.fs().stat(path).is_err() {
         // If it was a link, its files may exist under another name, and no hint will tell.
         return rescan(rooms, out);

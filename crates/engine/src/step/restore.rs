@@ -1,7 +1,7 @@
 //! Restores the engine's stored state at a start.
 
 use std::path::Path;
-use std::sync::Arc;
+use watchbill_agents::Root;
 use watchbill_core::ids::SessionId;
 
 use super::rooms::Rooms;
@@ -66,7 +66,7 @@ fn restore(rooms: &mut Rooms, path: &Path, head: &[u8]) -> bool {
         Ok((file.with_exclude(&settings.history.exclude), kept))
     });
     let Ok((file, kept)) = restored else { return false };
-    let root = Arc::clone(root);
+    let root = root.clone();
     take_kept(rooms, path.into(), root, file, &kept);
     true
 }
@@ -74,7 +74,7 @@ fn restore(rooms: &mut Rooms, path: &Path, head: &[u8]) -> bool {
 fn take_kept(
     rooms: &mut Rooms,
     path: FilePath,
-    root: Arc<Path>,
+    root: Root,
     mut file: TrackedFile,
     kept: &StoredTranscript<'_>,
 ) {

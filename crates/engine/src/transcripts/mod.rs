@@ -7,8 +7,9 @@ mod stored_state;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_agents::files::parser_of;
 use watchbill_agents::layout::{ClientPath, META_LIMIT};
-use watchbill_agents::records::parse_line;
+use watchbill_agents::traits::Parser;
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
@@ -226,7 +227,8 @@ impl TrackedFile {
         let exclude = self.exclude.clone();
         let mut reader = std::mem::take(&mut self.reader);
         let reading = FileReading { file: self, name: &name, problems, effects, count: &mut count };
-        let outcome = reader.read(fs, path, scratch, budget, &mut FromFile { reading, exclude });
+        let mut receiver = FromFile { reading, exclude, parse: parser_of(path) };
+        let outcome = reader.read(fs, path, scratch, budget, &mut receiver);
         self.reader = reader;
         let outcome = outcome?;
         count.bytes = outcome.bytes_read;
@@ -239,6 +241,7 @@ impl TrackedFile {
 struct FromFile<'r> {
     reading: FileReading<'r>,
     exclude: Exclude,
+    parse: Parser,
 }
 
 impl LineReceiver for FromFile<'_> {
@@ -247,8 +250,8 @@ impl LineReceiver for FromFile<'_> {
     }
 
     fn line(&mut self, line: Line<'_>) {
-        let Self { reading, exclude } = self;
-        let report = parse_line(line.bytes, &mut |mut record, full| {
+        let Self { reading, exclude, parse } = self;
+        let report = parse(line.bytes, &mut |mut record, full| {
             exclude.clear_excluded_targets(&mut record, full);
             reading.record(&record);
         });

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use watchbill_agents::layout::{self, ClientPath};
+use watchbill_agents::layout::ClientPath;
+use watchbill_agents::{Root, root_of};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{FileKind, Fs};
 use watchbill_watch::process::Processes;
@@ -56,7 +57,7 @@ pub(crate) struct StepContext {
     world: Sources,
     outlook: Outlook,
     /// Canonical paths.
-    roots: Vec<Arc<Path>>,
+    roots: Vec<Root>,
     now: Timestamp,
     /// The latest time that the clock showed before it was set back.
     clock_behind: Option<Timestamp>,
@@ -156,7 +157,7 @@ impl StepContext {
     }
 
     /// The canonical roots.
-    pub fn roots(&self) -> &[Arc<Path>] {
+    pub fn roots(&self) -> &[Root] {
         &self.roots
     }
 
@@ -183,14 +184,13 @@ impl StepContext {
 
     /// Whether `path` is a copy of a transcript, which is not read.
     pub fn is_copy(&self, path: &Path) -> bool {
-        self.roots.iter().filter_map(|root| layout::below(root, path)).any(layout::is_copy)
+        self.roots.iter().any(|root| root.is_copy(path))
     }
 
     /// The kind of file at `path`, by its place below the innermost root.
-    pub fn place_of(&self, path: &Path) -> Option<(&Arc<Path>, ClientPath)> {
-        let below = self.roots.iter().filter_map(|root| Some((root, layout::below(root, path)?)));
-        let (root, relative) = below.max_by_key(|(root, _)| root.as_os_str().len())?;
-        Some((root, layout::classify(relative)?))
+    pub fn place_of(&self, path: &Path) -> Option<(&Root, ClientPath)> {
+        let root = root_of(&self.roots, path)?;
+        Some((root, root.classify(path)?))
     }
 
     /// A transcript that has not been read.
@@ -211,6 +211,6 @@ impl StepContext {
 }
 
 /// The canonical paths of the roots.
-fn roots_of(world: &Sources, settings: &Settings) -> Vec<Arc<Path>> {
-    canonical_roots(&*world.fs, &settings.roots).into_iter().map(Arc::from).collect()
+fn roots_of(world: &Sources, settings: &Settings) -> Vec<Root> {
+    canonical_roots(&*world.fs, &settings.roots)
 }

@@ -153,7 +153,7 @@ fn of_schema_3(data: &Path) -> (Settings, Sources, Arc<MemFs>) {
     fs.append(path("s.jsonl"), line("1", WORK, "open words").as_bytes());
     fs.append(AGENT, &by_agent(line("2", "/home/dev/secret", "HIDDEN words")));
     fs.append(AGENT, &by_agent(line("3", WORK, "open again")));
-    let mut settings = Settings::for_roots(vec!["/home/dev/.claude".into()]);
+    let mut settings = Settings::for_roots(vec!["/home/dev/.claude"]);
     settings.data_dir = Some(data.to_path_buf());
     let fs = Arc::new(fs);
     (excluding(&settings), Sources { fs: Arc::clone(&fs) as _, ..real_sources() }, fs)

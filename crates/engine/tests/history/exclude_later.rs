@@ -471,7 +471,7 @@ fn a_rule_removes_excluded_data_also_of_transcripts_in_roots_that_are_not_read()
     let data = settings.data_dir.clone().unwrap();
     run_index(&settings);
     let mut elsewhere = excluding(&settings);
-    elsewhere.roots = vec![folder.path().join("another")];
+    elsewhere.roots = vec![folder.path().join("another").into()];
     run_index(&elsewhere);
     assert_eq!(file_containing(&data, "HIDDEN"), None);
     run_index(&excluding(&settings));

@@ -28,7 +28,7 @@ fn path() -> PathBuf {
 pub(crate) fn one_transcript(data: &Path) -> (Settings, Sources, MemFs) {
     let fs = MemFs::new();
     fs.append(path(), TRANSCRIPT.as_bytes());
-    let mut settings = Settings::for_roots(vec!["/home/dev/.claude".into()]);
+    let mut settings = Settings::for_roots(vec!["/home/dev/.claude"]);
     settings.data_dir = Some(data.to_path_buf());
     (settings, Sources { fs: Arc::new(fs.clone()), ..real_sources() }, fs)
 }

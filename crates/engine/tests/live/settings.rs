@@ -235,7 +235,7 @@ fn a_mistake_in_exclude_at_the_start_stores_nothing() {
     let folder = Folder::new();
     let data_dir = followed.home.path().join("data");
     let engine = |settings: &Settings| Settings {
-        roots: vec![folder.root.clone()],
+        roots: vec![folder.root.clone().into()],
         data_dir: Some(data_dir.clone()),
         ..settings.clone()
     };
@@ -267,7 +267,7 @@ fn a_running_engine_takes_changed_timeouts() {
     let folder = Folder::new();
     let settings = (*followed.configuration.settings()).clone();
     let mut subscriber = Subscriber::of(
-        start(Settings { roots: vec![folder.root.clone()], data_dir: None, ..settings }).unwrap(),
+        start(Settings { roots: vec![folder.root.clone().into()], data_dir: None, ..settings }).unwrap(),
     );
     subscriber.handle.follow(&followed.configuration);
     let author = folder.author(1);
@@ -278,7 +278,7 @@ fn a_running_engine_takes_changed_timeouts() {
         row(copy, &author).is_some_and(|row| row.state != "working")
     });
     assert_eq!(subscriber.handle.settings().timeouts.stale, Millis::from_secs(1));
-    assert_eq!(subscriber.handle.settings().roots, std::slice::from_ref(&folder.root), "the engine's own");
+    assert_eq!(subscriber.handle.settings().roots, [folder.root.clone().into()], "the engine's own");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use watchbill_agents::records::parse_line;
+use watchbill_agents::claude::records::parse_line;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::{Attachment, Block, Body, PromptOrigin, QueueOperation, System};
 use watchbill_engine::demo::replay::Operation;

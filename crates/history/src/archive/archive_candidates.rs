@@ -1,9 +1,10 @@
 //! Transcripts that may be archived: their sessions, and when the agent removes them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use watchbill_agents::Root;
+use watchbill_agents::files::parser_of;
 use watchbill_agents::layout::ClientPath;
-use watchbill_agents::records::parse_line;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::{Found, scan};
 
@@ -28,9 +29,10 @@ pub(super) fn cleanup_days(fs: &dyn Fs, root: &Path) -> i64 {
     read("settings.json").filter(|days| *days > 0).unwrap_or(CLEANUP_DAYS)
 }
 
-/// All transcripts on disk.
-pub(super) fn transcripts(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Found> {
-    scan(fs, roots).found.into_iter().filter(|found| found.kind.is_transcript()).collect()
+/// All transcripts on disk that their agents will remove.
+pub(super) fn transcripts(fs: &dyn Fs, roots: &[Root]) -> Vec<Found> {
+    let roots: Vec<Root> = roots.iter().filter(|root| root.removes_old()).cloned().collect();
+    scan(fs, &roots).found.into_iter().filter(|found| found.kind.is_transcript()).collect()
 }
 
 /// The session of a transcript, and the subagent if it is one's. Forgetting the session forgets this transcript too.
@@ -47,10 +49,10 @@ pub fn owner(fs: &dyn Fs, found: &Found) -> Option<(String, Option<String>)> {
 
 /// The session that the first records of a file name.
 fn named_session(fs: &dyn Fs, path: &Path) -> Option<String> {
-    let mut named = None;
+    let (mut named, parse) = (None, parser_of(path));
     first_lines(&*fs.open(path).ok()?, FIRST_RECORDS, &mut |line| {
         if named.is_none() {
-            parse_line(line, &mut |record, _| {
+            parse(line, &mut |record, _| {
                 named = record.envelope.session_id.as_deref().filter(|id| !id.is_empty()).map(str::to_owned);
             });
         }

@@ -2,8 +2,8 @@
 //! archived.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 
+use watchbill_agents::Root;
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::Exclude;
 use watchbill_core::time::Timestamp;
@@ -43,7 +43,7 @@ impl ArchiveFacts {
     pub fn due(
         &self,
         fs: &dyn Fs,
-        roots: &[PathBuf],
+        roots: &[Root],
         exclude: &Exclude,
         settings: &ArchiveSettings,
         now: Timestamp,

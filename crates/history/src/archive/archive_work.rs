@@ -1,8 +1,9 @@
 //! Which transcripts to archive now, and how to archive one after the other.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use watchbill_agents::Root;
 use watchbill_agents::layout::META_LIMIT;
 use watchbill_core::history::{ArchiveSettings, Exclude};
 use watchbill_core::time::{Millis, Timestamp};
@@ -30,14 +31,19 @@ pub struct ArchiveWork {
 /// Decides which transcripts are due. Nothing is archived of a session for which `left_out` is true.
 pub fn due(
     fs: &dyn Fs,
-    roots: &[PathBuf],
+    roots: &[Root],
     rows: &[ArchiveRow],
     left_out: &dyn Fn(&Found) -> bool,
     settings: &ArchiveSettings,
     now: Timestamp,
 ) -> ArchiveWork {
     let found: Vec<Found> = transcripts(fs, roots).into_iter().filter(|found| !left_out(found)).collect();
-    let days = roots.iter().map(|root| cleanup_days(fs, root)).min().unwrap_or(CLEANUP_DAYS);
+    let days = roots
+        .iter()
+        .filter(|root| root.removes_old())
+        .map(|root| cleanup_days(fs, root))
+        .min()
+        .unwrap_or(CLEANUP_DAYS);
     // Before the agent removes the transcript: half of its clean-up time, if the user made that short.
     let settings = ArchiveSettings { after: settings.after.min(Millis(days * DAY / 2)), ..*settings };
     let candidates: Vec<Candidate> = found

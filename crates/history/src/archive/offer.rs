@@ -66,7 +66,13 @@ fn offer_of(settings: &Settings, fs: &dyn Fs, found: &[Found]) -> Offer {
         .collect();
     // The mean of the remaining shares, so that one file that packs very well does not promise too much.
     let left = ratios.iter().map(|ratio| 1.0 / ratio).sum::<f64>() / ratios.len().max(1) as f64;
-    let cleanup_days = settings.roots.iter().map(|root| cleanup_days(fs, root)).min().unwrap_or(CLEANUP_DAYS);
+    let cleanup_days = settings
+        .roots
+        .iter()
+        .filter(|root| root.removes_old())
+        .map(|root| cleanup_days(fs, root))
+        .min()
+        .unwrap_or(CLEANUP_DAYS);
     Offer { files: found.len() as u64, bytes, expected: (bytes as f64 * left) as u64, cleanup_days }
 }
 

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use watchbill_agents::files::parser_of;
 use watchbill_agents::layout::ClientPath;
-use watchbill_agents::records::parse_line;
+use watchbill_agents::traits::Parser;
 use watchbill_core::history::{HistoryFold, HistorySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::IdSet;
@@ -127,6 +128,7 @@ impl FileHistory {
             settings,
             forgotten,
             name: &name,
+            parse: parser_of(path),
             beside: beside.as_deref_mut(),
             count: FileReadCounts::default(),
             failed: None,
@@ -184,6 +186,7 @@ struct FileRead<'r, 's, B> {
     settings: &'r HistorySettings,
     forgotten: &'r HashSet<SessionId>,
     name: &'r str,
+    parse: Parser,
     beside: Option<&'r mut B>,
     count: FileReadCounts,
     failed: Option<StoreError>,
@@ -205,7 +208,7 @@ impl<B: RecordObserver> LineReceiver for FileRead<'_, '_, B> {
         if self.failed.is_some() {
             return;
         }
-        let report = parse_line(line.bytes, &mut |mut record, full| {
+        let report = (self.parse)(line.bytes, &mut |mut record, full| {
             self.settings.exclude.clear_excluded_targets(&mut record, full);
             if let Some(beside) = &mut self.beside {
                 beside.record(&record);

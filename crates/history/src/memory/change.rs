@@ -201,7 +201,7 @@ mod tests {
             path: None,
             from,
         };
-        change(store, &MemFs::new(), &Settings::for_roots(Vec::new()), &add, NOW)
+        change(store, &MemFs::new(), &Settings::for_roots(Vec::<std::path::PathBuf>::new()), &add, NOW)
     }
 
     #[test]

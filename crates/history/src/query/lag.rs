@@ -1,8 +1,8 @@
 //! How far the store lags behind the transcripts.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
+use watchbill_agents::Root;
 use watchbill_core::history::HistorySettings;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
@@ -33,12 +33,7 @@ pub struct Lag {
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn lag(
-    store: &Store,
-    fs: &dyn Fs,
-    roots: &[PathBuf],
-    history: &HistorySettings,
-) -> Result<Lag, StoreError> {
+pub fn lag(store: &Store, fs: &dyn Fs, roots: &[Root], history: &HistorySettings) -> Result<Lag, StoreError> {
     let mut known = HashMap::new();
     store.files(&mut |_, file| {
         known.insert(file.path, (file.cursor.size, file.cursor.offset));

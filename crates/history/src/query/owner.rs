@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use watchbill_agents::files::parser_of;
 use watchbill_agents::layout::ClientPath;
-use watchbill_agents::records::parse_line;
 use watchbill_core::ids::SessionId;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
@@ -53,7 +53,7 @@ pub(crate) enum TranscriptOwner {
 /// The session that the path names, if it names one.
 fn owner_by_path(place: ClientPath) -> Option<SessionId> {
     match place {
-        ClientPath::Transcript { session } | ClientPath::Subagent { session, .. } => Some(session),
+        ClientPath::Transcript { session, .. } | ClientPath::Subagent { session, .. } => Some(session),
         _ => None,
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn owner(fs: &dyn Fs, found: &Found) -> TranscriptOwner {
     let Ok(file) = fs.open(&found.path) else { return TranscriptOwner::NoSession };
     let (mut records, mut named) = (0, None);
     let read = first_lines(&*file, HEAD, &mut |line| {
-        let report = parse_line(line, &mut |record, _| {
+        let report = parser_of(&found.path)(line, &mut |record, _| {
             named = named.take().or_else(|| record.envelope.session_id.as_deref().map(SessionId::new));
         });
         records += report.records;

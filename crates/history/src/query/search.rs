@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use watchbill_agents::Root;
 use watchbill_core::history::HistorySettings;
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::time::Timestamp;
@@ -38,7 +39,7 @@ const STATE_MAX_AGE_MS: u128 = 10_000;
 /// Searches one store. It keeps its connection, so that each keystroke costs only a query.
 pub struct Searcher {
     data_dir: Option<PathBuf>,
-    roots: Vec<PathBuf>,
+    roots: Vec<Root>,
     /// A connection that no search uses now.
     kept: Mutex<Option<Store>>,
     /// When all transcripts were last compared with the store, and the result.

@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use watchbill_agents::excluded::is_named_in;
 
-use watchbill_agents::layout::{ClientPath, TRANSCRIPTS, below, classify};
-use watchbill_agents::records::parse_line;
+use watchbill_agents::files::{parser_of, place_of};
+use watchbill_agents::layout::ClientPath;
+use watchbill_agents::traits::Parser;
+use watchbill_agents::{Root, root_of};
 use watchbill_core::history::{Exclude, HistorySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -41,7 +43,7 @@ pub fn remove_excluded(
     fs: &dyn Fs,
     live: &dyn LiveState,
     settings: &HistorySettings,
-    roots: &[PathBuf],
+    roots: &[Root],
     now: Timestamp,
 ) -> Result<u64, StoreError> {
     let exclude = &settings.exclude;
@@ -86,7 +88,7 @@ fn worked_in(
     fs: &dyn Fs,
     live: &dyn LiveState,
     exclude: &Exclude,
-    roots: &[PathBuf],
+    roots: &[Root],
 ) -> Result<(WorkedIn, Heads), StoreError> {
     let mut heads = Heads::new();
     let mut worked = store.worked_in(&|path: &str| exclude.excludes(path))?;
@@ -129,7 +131,7 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
         let Ok(frames) = archive.open_as_found(&row) else { continue };
         let (mut worked_there, mut named) = (false, false);
         let looked = any_line(&mut frames.reader(), &mut |line| {
-            worked_there = is_work_in(line, exclude);
+            worked_there = is_work_in(parser_of(Path::new(&row.path)), line, exclude);
             named |= is_named_in(exclude, &String::from_utf8_lossy(line));
             worked_there
         });
@@ -146,14 +148,11 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
 }
 
 /// The kind of a transcript, also below a root that is not watched now: the rules apply to everything stored.
-fn place(roots: &[PathBuf], path: &Path) -> Option<ClientPath> {
-    let elsewhere = || {
-        let root =
-            path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == TRANSCRIPTS))?;
-        below(root.parent()?, path)
-    };
-    let relative = roots.iter().find_map(|root| below(root, path)).or_else(elsewhere)?;
-    classify(relative).filter(ClientPath::is_transcript)
+fn place(roots: &[Root], path: &Path) -> Option<ClientPath> {
+    root_of(roots, path)
+        .and_then(|root| root.classify(path))
+        .or_else(|| place_of(path))
+        .filter(ClientPath::is_transcript)
 }
 
 /// Whether a transcript names an excluded folder or file. If so, it is not archived, because the archive keeps
@@ -168,13 +167,15 @@ pub fn mentions_excluded(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
 
 /// Whether a transcript has an excluded folder as a working folder.
 fn has_worked_in(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> io::Result<bool> {
-    any_line(&mut FromStart { file: fs.open(path)?, at: 0 }, &mut |line| is_work_in(line, exclude))
+    any_line(&mut FromStart { file: fs.open(path)?, at: 0 }, &mut |line| {
+        is_work_in(parser_of(path), line, exclude)
+    })
 }
 
 /// Whether a line has an excluded folder as its working folder.
-fn is_work_in(line: &[u8], exclude: &Exclude) -> bool {
+fn is_work_in(parse: Parser, line: &[u8], exclude: &Exclude) -> bool {
     let mut worked = false;
-    parse_line(line, &mut |record, _| {
+    parse(line, &mut |record, _| {
         worked |= record.envelope.cwd.as_deref().is_some_and(|cwd| exclude.excludes(cwd));
     });
     worked

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use watchbill_agents::excluded::is_named_in;
 use watchbill_agents::hooks::{parse_payload, read_texts};
-use watchbill_agents::layout::{ClientPath, below, classify};
+use watchbill_agents::layout::ClientPath;
+use watchbill_agents::{Root, root_of};
 use watchbill_core::history::{HistorySettings, HookEventParts};
 use watchbill_core::hook::HookMessage;
 use watchbill_store::{Store, StoreError};
@@ -174,7 +175,6 @@ fn ready<'i>(
     }
 }
 
-fn place(roots: &[PathBuf], path: &Path) -> Option<ClientPath> {
-    let relative = roots.iter().find_map(|root| below(root, path))?;
-    classify(relative).filter(ClientPath::is_transcript)
+fn place(roots: &[Root], path: &Path) -> Option<ClientPath> {
+    root_of(roots, path)?.classify(path).filter(ClientPath::is_transcript)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use watchbill_agents::Root;
 use watchbill_core::history::{ArchiveSettings, HistorySettings, RecoverySettings};
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
@@ -26,7 +27,7 @@ pub struct HistoryParts {
     /// The store for the rows.
     pub shared_store: Arc<SharedStore>,
     /// Canonical paths of the roots.
-    pub roots: Vec<PathBuf>,
+    pub roots: Vec<Root>,
     /// What to store of texts.
     pub settings: HistorySettings,
     /// When a turn counts as stuck.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
+use watchbill_agents::Root;
 use watchbill_core::problem::ProblemKind;
 use watchbill_watch::scan::{canonical_roots, scan, scan_path};
 use watchbill_watch::{FileKind, MemFs, Scan, StdFs};
@@ -86,7 +87,7 @@ fn a_root_without_projects_is_no_problem_and_a_file_as_root_is() {
 #[test]
 fn a_hint_finds_the_files_that_exist_now() {
     let fs = MemFs::new();
-    let roots = [PathBuf::from("/c"), "/c/inner".into()];
+    let roots = ["/c", "/c/inner"].map(Root::from);
     fs.write("/c/projects/p/a.jsonl", b"");
     fs.write("/c/projects/p/s/subagents/agent-1.jsonl", b"");
     fs.write("/c/projects/q/b.jsonl", b"");
@@ -124,7 +125,7 @@ fn links_are_followed_once_and_loops_are_cut() {
     std::fs::create_dir(&shared).expect("made");
     symlink(root.join("projects"), shared.join("projects")).expect("linked");
 
-    let roots = [root.clone(), dir.path().join("link"), shared];
+    let roots = [root.clone(), dir.path().join("link"), shared].map(Root::from);
     let scan = scan(&StdFs, &roots);
     let mut found = names(&scan);
     found.sort();
@@ -149,7 +150,7 @@ fn odd_names_and_odd_files_of_a_real_disk() {
         std::process::Command::new("mkfifo").arg(project.join("pipe.jsonl")).status().expect("it runs");
     assert!(made.success(), "a pipe");
     std::fs::create_dir(project.join("folder.jsonl")).expect("made");
-    let scan = scan(&StdFs, &[dir.path().to_owned()]);
+    let scan = scan(&StdFs, &[dir.path().into()]);
     assert_eq!(scan.found.len(), 1, "{:?}", scan.found);
     assert_eq!(kinds(&scan), [ProblemKind::NotAFile, ProblemKind::NotAFile]);
 }
@@ -160,7 +161,7 @@ fn a_hint_reports_the_problems_of_its_path_and_of_its_root() {
     let root = dir.path().canonicalize().expect("there").join("root");
     let folder = root.join("projects/p/folder.jsonl");
     std::fs::create_dir_all(&folder).expect("made");
-    let at = |path: &std::path::Path| kinds(&scan_path(&StdFs, std::slice::from_ref(&root), path));
+    let at = |path: &std::path::Path| kinds(&scan_path(&StdFs, &[root.clone().into()], path));
     assert_eq!(at(&folder), [ProblemKind::NotAFile]);
     assert_eq!(at(&root), [ProblemKind::NotAFile]);
     std::fs::remove_dir_all(&root).expect("removed");
@@ -183,7 +184,7 @@ fn only_the_subagents_folder_of_a_session_is_entered() {
     }
     std::fs::create_dir(root.join("projects/p/empty")).expect("made");
     write(&root.join("projects/p/file/subagents"));
-    let scan = scan(&StdFs, std::slice::from_ref(&root));
+    let scan = scan(&StdFs, &[root.clone().into()]);
     let mut found = names(&scan);
     found.sort();
     assert_eq!(
@@ -207,7 +208,7 @@ fn an_unwanted_link_is_not_followed() {
     symlink(&locked, root.join("projects/p/session/output")).expect("linked");
     symlink(&locked, root.join("projects/wanted")).expect("linked");
     std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o0)).expect("locked");
-    let scan = scan(&StdFs, std::slice::from_ref(&root));
+    let scan = scan(&StdFs, &[root.clone().into()]);
     let is_root = std::fs::read_dir(&locked).is_ok();
     std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o700)).expect("unlocked");
     assert_eq!(names(&scan), ["projects/p/session/subagents/agent-1.jsonl"]);
@@ -230,10 +231,10 @@ fn a_hint_at_a_folder_finds_the_same_as_a_full_scan() {
         std::fs::create_dir_all(folder).expect("made");
         symlink("itself", folder.join("itself")).expect("linked");
     }
-    let all = scan(&StdFs, std::slice::from_ref(&root));
+    let all = scan(&StdFs, &[root.clone().into()]);
     assert_eq!(all.problems.len(), 2, "of the two folders that are listed: {:?}", all.problems);
     for folder in &folders {
-        let at = scan_path(&StdFs, std::slice::from_ref(&root), folder);
+        let at = scan_path(&StdFs, &[root.clone().into()], folder);
         let below: Vec<_> = all
             .problems
             .iter()
@@ -307,7 +308,7 @@ proptest::proptest! {
             }
         }
         for fs in [&memory as &dyn watchbill_watch::Fs, &StdFs] {
-            let scan = scan(fs, std::slice::from_ref(&root));
+            let scan = scan(fs, &[root.clone().into()]);
             proptest::prop_assert_eq!(&names(&scan).into_iter().collect::<std::collections::BTreeSet<_>>(), &ours);
         }
     }
@@ -330,7 +331,7 @@ fn a_walk_and_a_single_stat_agree_about_a_file() {
         let file = std::fs::File::options().append(true).open(&path).expect("there");
         file.set_modified(time).expect("set");
     }
-    let scan = scan(&StdFs, std::slice::from_ref(&root));
+    let scan = scan(&StdFs, &[root.clone().into()]);
     assert_eq!(names(&scan), ["projects/p/2.jsonl", "projects/p/1.jsonl", "projects/p/0.jsonl"]);
     for found in &scan.found {
         assert_eq!(StdFs.stat(&found.path).expect("there"), found.stat, "{}", found.path.display());

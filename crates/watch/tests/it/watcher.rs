@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use watchbill_agents::Root;
 use watchbill_watch::scan::{canonical_roots, scan, scan_path};
 use watchbill_watch::{Fs, Hint, RootMode, StdFs, WatchMethod, Watcher};
 
@@ -18,7 +19,7 @@ const BY_HAND: WatchMethod = WatchMethod::Poll(Duration::from_secs(3600));
 struct Follower {
     watcher: Watcher,
     bell: Arc<(Mutex<bool>, Condvar)>,
-    roots: Vec<PathBuf>,
+    roots: Vec<Root>,
     /// Length of each known file.
     known: BTreeMap<PathBuf, u64>,
     hints: Vec<Hint>,
@@ -26,15 +27,15 @@ struct Follower {
 
 impl Follower {
     fn start(roots: &[PathBuf], mode: WatchMethod) -> Self {
+        let roots: Vec<Root> = roots.iter().map(Root::from).collect();
         let bell = Arc::new((Mutex::new(false), Condvar::new()));
         let ringer = Arc::clone(&bell);
-        let watcher = Watcher::start(roots, mode, move || {
+        let watcher = Watcher::start(&roots, mode, move || {
             *ringer.0.lock().expect("whole") = true;
             ringer.1.notify_all();
         });
         watcher.wait_until_ready();
-        let mut follower =
-            Self { watcher, bell, roots: roots.to_vec(), known: BTreeMap::new(), hints: Vec::new() };
+        let mut follower = Self { watcher, bell, roots, known: BTreeMap::new(), hints: Vec::new() };
         follower.look_at(&Hint::Everything);
         follower
     }
@@ -336,7 +337,7 @@ fn no_change_gives_no_hint() {
     for mode in [WatchMethod::Native, WatchMethod::Auto, BY_HAND] {
         let follower = Follower::start(std::slice::from_ref(&root), mode);
         for _ in 0..3 {
-            scan(&StdFs, std::slice::from_ref(&root));
+            scan(&StdFs, &[root.clone().into()]);
             StdFs.read_small(&root.join("sessions/7.json"), 100).expect("readable");
             follower.watcher.poll_now();
         }

@@ -106,7 +106,7 @@ impl IndexObserver for StatesAhead<'_> {
         // Known transcripts are not read from their beginning, so they do not come here.
         let known: HashSet<_> = known.filter_map(|path| Path::new(path).file_stem()).collect();
         for found in files {
-            if let Some(ClientPath::Transcript { session }) = found.place()
+            if let Some(ClientPath::Transcript { session, .. }) = found.place()
                 && !known.contains(session.as_str().as_ref() as &std::ffi::OsStr)
             {
                 *self.unread.entry(session).or_default() += 1;

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use watchbill_agents::records::parse_line;
+use watchbill_agents::files::parser_of;
+use watchbill_agents::traits::Parser;
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::{RecordId, SessionId};
 use watchbill_core::transcript::line_splitter::{Line, LineSplitter, Split};
@@ -110,9 +111,10 @@ impl Part {
             0 => 0,
             _ => bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1),
         };
+        let parse = parser_of(&self.path);
         LineSplitter::new(begin + torn as u64).push(&bytes[torn..], &mut |split| {
             if let Split::Line(line) = split {
-                add(&mut self.builder, &line);
+                add(parse, &mut self.builder, &line);
             }
         });
         Ok(begin..begin + bytes.len() as u64)
@@ -124,7 +126,13 @@ impl Part {
     /// When the file exists and cannot be read.
     pub fn read(&mut self, fs: &dyn Fs, scratch: &mut Vec<u8>) -> Result<(), ApiError> {
         let Self { path, reader, exclude, builder, .. } = self;
-        let read = reader.read(fs, path, scratch, u64::MAX, &mut Entries { exclude, builder });
+        let read = reader.read(
+            fs,
+            path,
+            scratch,
+            u64::MAX,
+            &mut Entries { exclude, builder, parse: parser_of(path) },
+        );
         match read {
             // Entries read before the file went away are still worth showing.
             Ok(_) | Err(TailError::Gone) => Ok(()),
@@ -137,14 +145,15 @@ impl Part {
 }
 
 /// Adds the records of a line.
-fn add(timeline: &mut TimelineBuilder, line: &Line<'_>) {
-    parse_line(line.bytes, &mut |record, full| timeline.push(line.offset, &record, full));
+fn add(parse: Parser, timeline: &mut TimelineBuilder, line: &Line<'_>) {
+    parse(line.bytes, &mut |record, full| timeline.push(line.offset, &record, full));
 }
 
 /// Adds lines to a timeline.
 struct Entries<'b> {
     exclude: &'b Exclude,
     builder: &'b mut TimelineBuilder,
+    parse: Parser,
 }
 
 impl LineReceiver for Entries<'_> {
@@ -153,6 +162,6 @@ impl LineReceiver for Entries<'_> {
     }
 
     fn line(&mut self, line: Line<'_>) {
-        add(self.builder, &line);
+        add(self.parse, self.builder, &line);
     }
 }

@@ -241,7 +241,7 @@ fn while_a_session_works_and_during_a_pause_nothing_is_asked() {
     house.look.is_busy = false;
     let until = BEGIN + Millis(60 * MINUTE);
     let pause = watchbill_protocol::memory::MemoryChange::Pause { until: Some(until.to_string()) };
-    let settings = watchbill_settings::Settings::for_roots(Vec::new());
+    let settings = watchbill_settings::Settings::for_roots(Vec::<std::path::PathBuf>::new());
     house.with(|store| change::change(store, &MemFs::new(), &settings, &pause, BEGIN).unwrap());
     assert_eq!((house.run(&mut asker), house.asked()), (Sleep::Until(until), 0));
     house.clock.set(until);
@@ -277,8 +277,10 @@ fn a_question_that_fails_three_times_is_given_up_and_the_next_one_goes_on() {
     assert_eq!((house.asked(), house.counts().failed, house.found().len()), (4, 1, 1));
     let wanted = watchbill_protocol::memory::MemoryChange::CatchUp;
     let memory = house.memory.clone();
-    let settings =
-        watchbill_settings::Settings { memory, ..watchbill_settings::Settings::for_roots(Vec::new()) };
+    let settings = watchbill_settings::Settings {
+        memory,
+        ..watchbill_settings::Settings::for_roots(Vec::<std::path::PathBuf>::new())
+    };
     let changed =
         house.with(|store| change::change(store, &MemFs::new(), &settings, &wanted, BEGIN).unwrap());
     assert_eq!((changed.turns, house.counts().queued), (Some(1), 1));

@@ -85,7 +85,7 @@ impl WorkerFixture {
         let parts = HistoryParts {
             fs: Arc::new(self.fs.clone()),
             shared_store: Arc::clone(&self.shared_store),
-            roots: vec![PathBuf::from(ROOT)],
+            roots: vec![ROOT.into()],
             settings: HistorySettings { exclude, ..HistorySettings::default() },
             recovery: RecoverySettings::default(),
             archive: ArchiveSettings::default(),

@@ -1,0 +1,86 @@
+//! Classifies a path below Codex's folder by its name alone.
+//!
+//! `sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl` is a session; `archived_sessions/` has the same names, flat (0.63 to
+//! 0.169). All else is left alone: keys, databases, and the server's own copies of the program.
+
+use std::path::Path;
+
+use watchbill_core::ids::{Agent, SessionId};
+
+use crate::paths::{ClientPath, ClientPathKind};
+use crate::traits::TopFolder;
+
+/// The folders that hold rollouts.
+pub const FOLDERS: &[TopFolder] =
+    &[TopFolder { name: "sessions", deep: true }, TopFolder { name: "archived_sessions", deep: false }];
+
+/// Classifies a path relative to Codex's folder.
+pub fn classify(relative: &Path) -> Option<ClientPath> {
+    if is_transcript(relative) { find(relative) } else { None }
+}
+
+/// The rollout that a path names, below any folder.
+pub fn find(path: &Path) -> Option<ClientPath> {
+    thread_of(path).map(|id| ClientPath::Transcript { agent: Agent::Codex, session: SessionId::new(id) })
+}
+
+/// Whether a path relative to Codex's folder is a rollout.
+fn is_transcript(relative: &Path) -> bool {
+    let mut names = relative.iter();
+    let top = names.next();
+    let depth = names.count();
+    FOLDERS
+        .iter()
+        .any(|folder| top.is_some_and(|top| top == folder.name) && depth == if folder.deep { 4 } else { 1 })
+        && thread_of(relative).is_some()
+}
+
+/// The kind of a path relative to Codex's folder.
+pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
+    is_transcript(relative).then_some(ClientPathKind::Transcript)
+}
+
+/// The thread's id in the name of a rollout.
+fn thread_of(path: &Path) -> Option<&str> {
+    let stem = path.file_name()?.to_str()?.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+    let (time, id) = stem.split_at_checked(stem.len().checked_sub(UUID)?)?;
+    let is_id = id.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+    (is_id && time.ends_with('-') && !time.contains([' ', '(', '.', '~'])).then_some(id)
+}
+
+/// The length of a UUID as text.
+const UUID: usize = 36;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rollouts_are_read() {
+        let id = "01a1f9a8-51c2-7810-b121-7ef069913a9e";
+        let name = format!("rollout-2026-11-20T15-52-00-{id}.jsonl");
+        for folder in ["sessions/2026/11/20", "archived_sessions"] {
+            let place = classify(Path::new(&format!("{folder}/{name}")));
+            let session = SessionId::new(id);
+            assert_eq!(place, Some(ClientPath::Transcript { agent: Agent::Codex, session }), "{folder}");
+        }
+        for path in [
+            format!("sessions/{name}"),
+            format!("sessions/2026/11/{name}"),
+            format!("archived_sessions/2026/{name}"),
+            format!("packages/2026/11/20/{name}"),
+            format!("../sessions/2026/11/20/{name}"),
+            format!("sessions/2026/11/20/rollout-2026-11-20T15-52-00-{id}.jsonl.zst"),
+            format!("sessions/2026/11/20/rollout-2026-11-20T15-52-00-{id} 2.jsonl"),
+            format!("sessions/2026/11/20/rollout-2026 (1)-{id}.jsonl"),
+            format!("sessions/2026/11/20/{id}.jsonl"),
+            "sessions/2026/11/20/rollout-x.jsonl".into(),
+            "sessions/2026/11/20/rollout-ü.jsonl".into(),
+            "session_index.jsonl".into(),
+            "auth.json".into(),
+            "state_5.sqlite".into(),
+        ] {
+            assert_eq!(classify(Path::new(&path)), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The folders of agents, and which agent's layout and parser a path has.
+
+use std::ffi::{OsStr, OsString};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::ids::Agent;
+
+use crate::paths::{ClientPath, ClientPathKind, below};
+use crate::traits::{Layout, Parser, TopFolder};
+use crate::{claude, traits};
+
+/// A folder in which an agent keeps its sessions. It stands for its path.
+///
+/// On the command line and in the settings it is `AGENT=PATH`; a path alone is the default agent's, and `AGENT=` says that
+/// the agent is not watched.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Root {
+    /// The agent whose layout the folder has.
+    pub agent: Agent,
+    /// The folder.
+    pub path: Arc<Path>,
+}
+
+impl Root {
+    /// The folder of this agent.
+    pub fn new(agent: Agent, path: impl Into<PathBuf>) -> Self {
+        Self { agent, path: path.into().into() }
+    }
+
+    /// Reads `AGENT=PATH`, or the path alone of the default agent's folder. [`Root::named`] writes it.
+    pub fn parse(text: &OsStr) -> Self {
+        let of = |agent: &Agent| {
+            let rest = text.as_encoded_bytes().strip_prefix(agent.as_str().as_bytes())?.strip_prefix(b"=")?;
+            let begin = text.len() - rest.len();
+            Some(Self::new(*agent, text.to_str()?.get(begin..)?))
+        };
+        Agent::ALL.iter().find_map(of).unwrap_or_else(|| text.into())
+    }
+
+    /// The root as [`Root::parse`] reads it.
+    pub fn named(&self) -> OsString {
+        let mut text = OsString::new();
+        if self.agent != Agent::default() {
+            text.push(self.agent.as_str());
+            text.push("=");
+        }
+        text.push(&*self.path);
+        text
+    }
+
+    /// The same root at another path.
+    pub fn at(&self, path: PathBuf) -> Self {
+        Self::new(self.agent, path)
+    }
+
+    fn ask<T>(&self, path: &Path, question: impl FnOnce(&Layout) -> fn(&Path) -> T) -> Option<T> {
+        Some(question(layout_of(self.agent))(below(self, path)?))
+    }
+
+    /// The folders below it that can hold the agent's files.
+    pub fn folders(&self) -> &'static [TopFolder] {
+        layout_of(self.agent).folders
+    }
+
+    /// The folder that has a file for each of the agent's processes.
+    pub fn registry(&self) -> Option<PathBuf> {
+        layout_of(self.agent).registry.map(|name| self.join(name))
+    }
+
+    /// The meaning of a path; `None` too for a path elsewhere.
+    pub fn classify(&self, path: &Path) -> Option<ClientPath> {
+        self.ask(path, |layout| layout.classify)?
+    }
+
+    /// See [`Layout::removes_old`].
+    pub fn removes_old(&self) -> bool {
+        layout_of(self.agent).removes_old
+    }
+
+    /// See [`Layout::kind_of`].
+    pub fn kind_of(&self, path: &Path) -> Option<ClientPathKind> {
+        self.ask(path, |layout| layout.kind_of)?
+    }
+
+    /// See [`Layout::may_hold`].
+    pub fn may_hold(&self, folder: &Path) -> bool {
+        self.ask(folder, |layout| layout.may_hold).unwrap_or(true)
+    }
+
+    /// See [`Layout::may_miss`].
+    pub fn may_miss(&self, path: &Path) -> bool {
+        self.ask(path, |layout| layout.may_miss).unwrap_or_default()
+    }
+
+    /// See [`Layout::is_copy`].
+    pub fn is_copy(&self, path: &Path) -> bool {
+        self.ask(path, |layout| layout.is_copy).unwrap_or_default()
+    }
+}
+
+/// A folder whose agent is not named is the default agent's.
+impl<P: Into<PathBuf>> From<P> for Root {
+    fn from(path: P) -> Self {
+        Self::new(Agent::default(), path)
+    }
+}
+
+impl Deref for Root {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl AsRef<Path> for Root {
+    fn as_ref(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The innermost root that holds a path.
+pub fn root_of<'r>(roots: &'r [Root], path: &Path) -> Option<&'r Root> {
+    roots.iter().filter(|root| below(root, path).is_some()).max_by_key(|root| root.as_os_str().len())
+}
+
+/// The layout of an agent's folder. Records that Watchbill writes itself have the default agent's form.
+fn layout_of(agent: Agent) -> &'static Layout {
+    traits(agent).layout.unwrap_or(&claude::LAYOUT)
+}
+
+/// The meaning of a stored path. It may lie below a root that is not watched now.
+pub fn place_of(path: &Path) -> Option<ClientPath> {
+    // The default agent's rule is the widest one.
+    Agent::ALL.into_iter().rev().find_map(|agent| (traits(agent).layout?.find)(path))
+}
+
+/// The project of a transcript, as Claude Code names the folder of a project: the working folder with a hyphen for each character
+/// but letters and digits.
+pub fn project_of(path: &Path, cwd: Option<&str>) -> Option<String> {
+    match place_of(path).map(|place| layout_of(place.agent()).names_projects) {
+        Some(false) => Some(cwd?.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()),
+        _ => Some(path.parent()?.file_name()?.to_string_lossy().into_owned()),
+    }
+}
+
+/// The parser of the lines of the transcript at this path.
+pub fn parser_of(path: &Path) -> Parser {
+    layout_of(place_of(path).map_or_else(Agent::default, |place| place.agent())).parse_line
+}
