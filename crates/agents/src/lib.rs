@@ -14,12 +14,15 @@ pub mod driver;
 mod fold;
 pub mod gemini;
 pub mod launch;
+mod lines;
 pub mod marks;
 pub mod named_paths;
 mod paths;
 pub mod process;
 pub mod resume;
+mod target;
 pub mod traits;
+mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

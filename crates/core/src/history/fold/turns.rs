@@ -15,7 +15,7 @@ use crate::session::id_set::text_hash;
 use crate::session::usage::RequestKey;
 use crate::time::Timestamp;
 use crate::transcript::payloads::{Payloads, Piece};
-use crate::transcript::record::{Assistant, Prompt, PromptOrigin};
+use crate::transcript::record::{Assistant, Prompt, PromptOrigin, TokenTotal};
 
 impl HistoryFold {
     pub(super) fn prompt(
@@ -28,7 +28,7 @@ impl HistoryFold {
         let text = full.prompt(prompt, limit);
         let cut = beyond(limit, &text, || full.prompt(prompt, usize::MAX));
         let origin = match prompt.origin {
-            PromptOrigin::Human if full.is_typed() => BatchOrigin::Human,
+            PromptOrigin::Human if full.is_typed() && !self.by_program => BatchOrigin::Human,
             PromptOrigin::Human => BatchOrigin::Program,
             PromptOrigin::TaskNotification => BatchOrigin::TaskNotification,
             PromptOrigin::Peer => BatchOrigin::Peer,
@@ -102,6 +102,7 @@ impl HistoryFold {
             self.close(step.sink);
             self.turn = Some(Turn { id, private: stays_private, over: false, last: step.at, message: None });
         }
+        self.unprompted = false;
         let (offset, record, at) = (step.offset, step.envelope.uuid, step.at);
         let Some(id) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
         let mut change = Batch::new(id);
@@ -151,6 +152,9 @@ impl HistoryFold {
     }
 
     fn end(&mut self, status: BatchStatus, at: Option<Timestamp>, error: Option<String>) {
+        if self.unprompted {
+            return;
+        }
         let Some(turn) = &mut self.turn else { return };
         turn.over = true;
         let Some(at) = at.or(turn.last) else { return };
@@ -256,6 +260,19 @@ impl HistoryFold {
                 none => *none = Some((at, text.to_owned())),
             }
         }
+    }
+
+    /// Notes the tokens that the newest request added to a running total.
+    pub(super) fn note_tokens(&mut self, tokens: &TokenTotal, step: &mut RecordContext<'_, '_>) {
+        let Some(usage) = self.inherited.request(tokens) else { return };
+        (step.sink)(Item::Request(Request {
+            key: RequestKey::of_total(&self.session, tokens),
+            at: step.at,
+            model: self.model.clone(),
+            usage,
+            agent: step.agent.clone(),
+            copied: false,
+        }));
     }
 
     pub(super) fn note_request(&mut self, answer: &Assistant<'_>, step: &mut RecordContext<'_, '_>) {
