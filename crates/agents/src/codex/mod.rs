@@ -2,6 +2,7 @@
 
 pub mod driver;
 pub mod launch;
+pub mod records;
 
 use crate::Traits;
 
