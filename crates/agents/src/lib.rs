@@ -11,6 +11,7 @@ pub mod caller;
 pub mod claude;
 pub mod codex;
 pub mod driver;
+pub mod excluded;
 mod fold;
 pub mod gemini;
 pub mod launch;
@@ -28,9 +29,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 // Sessions of no other agent are watched so far. The next one brings a choice by `Agent` here.
-pub use claude::{
-    excluded, hooks, install, layout, private_events, records, registry, reported, requests, supplement,
-};
+pub use claude::{hooks, install, layout, private_events, records, registry, reported, requests, supplement};
 pub use traits::Traits;
 pub use watchbill_core::ids::Agent;
 

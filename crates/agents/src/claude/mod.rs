@@ -1,7 +1,6 @@
 //! Claude Code.
 
 pub mod driver;
-pub mod excluded;
 pub mod hooks;
 pub mod install;
 pub mod launch;

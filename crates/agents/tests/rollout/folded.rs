@@ -51,7 +51,7 @@ fn rows(rollout: &Rollout, restart_after: usize) -> (Vec<String>, Usage) {
                 *text = format!(
                     "{} {}",
                     text.split(" -> ").next().unwrap_or_default(),
-                    format_args!("-> {}", ended.status.as_str())
+                    format_args!("-> {} at {}", ended.status.as_str(), &ended.at.to_string()[11..23])
                 );
             }
         }

@@ -43,7 +43,8 @@ pub struct HistoryFold {
     /// The running maximum of the records' times.
     clock: Option<Timestamp>,
     pub(super) turn: Option<Turn>,
-    /// The agent began a turn without a prompt so far: what ends now is not the turn of the newest prompt.
+    /// The agent began a turn without a prompt or an answer so far, as for a compaction. Its end is not that of the turn of the
+    /// newest prompt.
     unprompted: bool,
     inherited: Inherited,
     /// A program writes the prompts.

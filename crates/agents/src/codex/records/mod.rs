@@ -172,7 +172,11 @@ fn item<'a>(item: Raw<'a>, envelope: &mut Envelope<'a>, texts: &mut Texts<'a>) -
     item.entries(|cursor, key| {
         let value = cursor.value()?;
         match key {
-            "type" => kind = value,
+            "type" => {
+                kind = value;
+                // Other items hold the output of commands.
+                return matches!(value.word(), Some("UserMessage" | "AgentMessage" | "Plan")).then_some(());
+            }
             "id" => id = value,
             "client_id" => client_id = value,
             "content" => content = value,

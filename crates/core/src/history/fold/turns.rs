@@ -97,12 +97,12 @@ impl HistoryFold {
     fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut RecordContext<'_, '_>) {
         let is_of_others = matches!(origin, BatchOrigin::TaskNotification | BatchOrigin::Peer);
         let stays_private = is_of_others && self.is_private();
+        self.unprompted = false;
         // A prompt may consist of several records.
         if self.turn.as_ref().is_none_or(|turn| turn.id != id) {
             self.close(step.sink);
             self.turn = Some(Turn { id, private: stays_private, over: false, last: step.at, message: None });
         }
-        self.unprompted = false;
         let (offset, record, at) = (step.offset, step.envelope.uuid, step.at);
         let Some(id) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
         let mut change = Batch::new(id);
@@ -218,6 +218,7 @@ impl HistoryFold {
             return;
         }
         self.note_request(answer, step);
+        self.unprompted = false;
         // The record completes a transcript that has the prompt.
         if let (None, None, Some(id)) = (&self.turn, &step.agent, full.prompt_id()) {
             self.turn =
