@@ -1,5 +1,6 @@
 //! What each rollout says in the end: state, facts, tokens, lineage.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -31,11 +32,12 @@ fn last_total(rollout: &Rollout) -> Usage {
     total
 }
 
-/// The rows of the history: prompts, and the tokens of all requests. The program starts anew after each so many lines.
+/// The rows of the history: prompts, how many calls and texts, and the tokens of all requests. The program starts anew after each so many lines.
 fn rows(rollout: &Rollout, restart_after: usize) -> (Vec<String>, Usage) {
     let settings = HistorySettings::default();
     let mut fold = HistoryFold::new(SessionId::new(&rollout.session), None);
     let (mut prompts, mut tokens, mut offset) = (Vec::<(String, String)>::new(), Usage::default(), 0);
+    let (mut calls, mut counts) = (BTreeMap::new(), BTreeMap::<String, u32>::new());
     let mut sink = |item: Item<'_>| match item {
         Item::Batch(batch) => {
             let id = batch.id.to_string();
@@ -56,6 +58,10 @@ fn rows(rollout: &Rollout, restart_after: usize) -> (Vec<String>, Usage) {
             }
         }
         Item::Request(request) => tokens.add(request.usage),
+        Item::Activity(call) => {
+            calls.insert(call.id.to_string(), call.outcome.map_or("-", |outcome| outcome.as_str()));
+        }
+        Item::Text(text) => *counts.entry(format!("text {}", text.role.as_str())).or_insert(0) += 1,
         _ => {}
     };
     for (n, line) in rollout.text.split_inclusive('\n').enumerate() {
@@ -69,7 +75,12 @@ fn rows(rollout: &Rollout, restart_after: usize) -> (Vec<String>, Usage) {
         offset += line.len() as u64;
     }
     fold.settle(&mut sink);
-    (prompts.into_iter().map(|(_, text)| text).collect(), tokens)
+    for outcome in calls.values() {
+        *counts.entry(format!("call {outcome}")).or_insert(0) += 1;
+    }
+    let mut rows: Vec<String> = prompts.into_iter().map(|(_, text)| text).collect();
+    rows.push(counts.iter().map(|(what, count)| format!("{count} {what}")).collect::<Vec<_>>().join(", "));
+    (rows, tokens)
 }
 
 fn describe(fold: &SessionFold) -> String {

@@ -107,7 +107,7 @@ fn emit(kind: Option<Kind>, f: &Fields<'_>, sink: Sink<'_>) {
             texts.content = prompts::typed_content(p.message);
             typed(
                 p.client_id,
-                prompts::count(p.images) + prompts::count(p.local_images),
+                prompts::pictures(p.images) + prompts::pictures(p.local_images),
                 &mut envelope,
                 &mut texts,
             )
@@ -188,9 +188,8 @@ fn item<'a>(item: Raw<'a>, envelope: &mut Envelope<'a>, texts: &mut Texts<'a>) -
     match (kind.word(), envelope.ordinal) {
         (Some("UserMessage"), Some(_)) => {
             texts.content = prompts::text_blocks(content, false);
-            let words = texts.content.blocks().count();
             let id = if client_id.is_there() { client_id } else { id };
-            typed(id, prompts::count(content) - words, envelope, texts)
+            typed(id, prompts::pictures(content), envelope, texts)
         }
         (Some("AgentMessage"), Some(_)) => {
             texts.content = prompts::text_blocks(content, false);

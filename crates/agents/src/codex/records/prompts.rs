@@ -84,12 +84,14 @@ pub(super) fn prompt<'a>(content: &Content<'a>, origin: PromptOrigin, has_pictur
     Body::Prompt(Prompt { text, private, origin, permission_mode: None, task_id: None, plan_of: None })
 }
 
-/// How many elements a list has.
-pub(super) fn count(list: Raw<'_>) -> usize {
+/// How many pictures a list holds: paths, addresses, or objects with a type.
+pub(super) fn pictures(list: Raw<'_>) -> usize {
     let mut count = 0;
     list.elements(|cursor| {
-        cursor.value()?;
-        count += 1;
+        count += usize::from(match cursor.value()? {
+            object @ Raw::Nested(_) => matches!(object.get("type").word(), Some("image" | "local_image")),
+            _ => true,
+        });
         Some(())
     });
     count
