@@ -4,6 +4,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Map, Value, json};
 use watchbill_agents::codex::records::parse_line;
+use watchbill_core::history::{HistoryFold, HistorySettings, Item};
+use watchbill_core::ids::SessionId;
+use watchbill_core::transcript::record::Usage;
 use watchbill_core::transcript::report::LineReport;
 use watchbill_core::transcript::timeline::TimelineBuilder;
 
@@ -77,6 +80,27 @@ proptest! {
         }
         let (records, report) = reading(&bytes);
         prop_assert_eq!(records.len() - 1, report.records as usize);
+    }
+
+    #[test]
+    fn lines_of_any_rollouts_in_any_order_make_nothing_panic(
+        lines in proptest::collection::vec(real_line(), 1..40),
+    ) {
+        let (mut session, mut timeline) = (new_fold("s"), TimelineBuilder::default());
+        let mut history = HistoryFold::new(SessionId::new("s"), None);
+        let mut tokens = Usage::default();
+        for (offset, line) in (0..).zip(&lines) {
+            parse_line(line.as_bytes(), &mut |record, full| {
+                session.apply(&record, &mut Vec::new());
+                timeline.push(offset, &record, full);
+                history.apply(offset, &record, full, &HistorySettings::default(), &mut |item| {
+                    if let Item::Request(request) = item {
+                        tokens.add(request.usage);
+                    }
+                });
+            });
+        }
+        prop_assert!(tokens.output >= session.ledger().total().output, "a total that comes twice is one request");
     }
 
     #[test]

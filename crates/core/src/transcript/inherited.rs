@@ -28,7 +28,7 @@ pub struct Inherited {
 }
 
 /// The reading is inside the copied part.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Copied {
     newest: Option<Timestamp>,
 }
@@ -36,35 +36,35 @@ struct Copied {
 impl Inherited {
     /// Takes the next record of the file. Returns whether it belongs to another session.
     pub fn takes(&mut self, record: &Record<'_>) -> bool {
+        let at = record.envelope.at;
         if let Body::Session(session) = &record.body {
+            if self.own.as_deref().is_some_and(|own| own != session.id) {
+                let copied = self.copied.get_or_insert_default();
+                copied.newest = copied.newest.max(at);
+                return true;
+            }
             self.take_session(session);
         }
-        let Some(copied) = &mut self.copied else {
-            self.answered |= self.continues && matches!(record.body, Body::Assistant(_));
-            return false;
-        };
-        let at = record.envelope.at;
-        let is_own = match (self.own_from, record.envelope.ordinal) {
-            (Some(from), Some(ordinal)) => ordinal >= from,
-            _ => copied.newest.zip(at).is_some_and(|(newest, at)| at.since(newest) > GAP),
-        };
-        if is_own {
+        if let Some(copied) = &mut self.copied {
+            let is_own = match (self.own_from, record.envelope.ordinal) {
+                (Some(from), Some(ordinal)) => ordinal >= from,
+                _ => copied.newest.zip(at).is_some_and(|(newest, at)| at.since(newest) > GAP),
+            };
+            if !is_own {
+                copied.newest = copied.newest.max(at);
+                if let Body::Tokens(tokens) = &record.body {
+                    self.total = Some(tokens.total);
+                }
+                return true;
+            }
             self.copied = None;
-            return self.takes(record);
         }
-        copied.newest = copied.newest.max(at);
-        if let Body::Tokens(tokens) = &record.body {
-            self.total = Some(tokens.total);
-        }
-        true
+        self.answered |= self.continues && matches!(record.body, Body::Assistant(_));
+        false
     }
 
+    /// Takes a record of the session itself, from its beginning or from a resume.
     fn take_session(&mut self, session: &SessionRecord<'_>) {
-        let is_own = self.own.as_deref().is_none_or(|own| own == session.id);
-        if !is_own {
-            self.copied.get_or_insert(Copied { newest: None });
-            return;
-        }
         self.copied = None;
         if self.own.is_none() {
             self.own = Some(Arc::from(&*session.id));
@@ -136,6 +136,7 @@ mod tests {
         };
         assert_eq!(copied(fork(None)), [1, 2, 3, 4]);
         assert_eq!(copied(fork(Some(4))), [1, 2, 3]);
+        assert_eq!(copied(fork(Some(1))), [1, 2], "another session's record is never an own one");
         let resumed =
             vec![(0, session("own", None, None)), (9, session("own", None, None)), (9, Body::Interrupt)];
         assert_eq!(copied(resumed), [0; 0], "a session that is resumed is no other one");
