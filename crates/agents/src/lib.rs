@@ -11,24 +11,26 @@ pub mod caller;
 pub mod claude;
 pub mod codex;
 pub mod driver;
+pub mod excluded;
 pub mod files;
 mod fold;
 pub mod gemini;
 pub mod launch;
+mod lines;
 pub mod marks;
 pub mod named_paths;
 mod paths;
 pub mod process;
 pub mod resume;
+mod target;
 pub mod traits;
+mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 // What only one agent has so far. The next one that has it brings a choice by `Agent`, as `files` does.
-pub use claude::{
-    excluded, hooks, install, layout, private_events, registry, reported, requests, supplement,
-};
+pub use claude::{hooks, install, layout, private_events, registry, reported, requests, supplement};
 pub use files::{Root, root_of};
 pub use traits::{Layout, Traits};
 pub use watchbill_core::ids::Agent;

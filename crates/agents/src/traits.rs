@@ -27,6 +27,8 @@ pub struct Traits {
     pub layout: Option<&'static Layout>,
     /// Its own sessions have the transcripts that it writes. Otherwise their hosts write one.
     pub writes_transcripts: bool,
+    /// Whether an agent of this version and entrypoint has a registry file while it runs.
+    pub expects_registry: fn(Option<&str>, Option<&str>) -> bool,
     /// The variable with the agent's process id that it sets for its hooks.
     pub pid_variable: Option<&'static str>,
     /// The variable with the project's folder that it sets for its hooks and commands.

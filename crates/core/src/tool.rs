@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub enum Ask {
     /// It runs; no client asks the user about it.
     Never,
-    /// It may wait for permission, unless the mode accepts edits.
+    /// It may wait for permission, unless the mode accepts edits: an edit, or a command that stays in its sandbox.
     Edit,
     /// It may wait for permission.
     Tool,
@@ -23,6 +23,37 @@ impl Ask {
         match ToolKind::of(tool).ask() {
             Self::Edit | Self::Tool if background => Self::Never,
             ask => ask,
+        }
+    }
+}
+
+/// Which tools may ask in a permission mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Mode {
+    /// `default`, `manual`, `plan`, or not known: tools may ask.
+    #[default]
+    Asks,
+    /// `acceptEdits`: all but edits may ask. Also a sandbox that can be left only with permission.
+    AcceptsEdits,
+    /// `auto`, `bypassPermissions`, `dontAsk`: no tool asks.
+    NeverAsks,
+}
+
+impl Mode {
+    /// Reads the agent's name of a mode.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "auto" | "bypassPermissions" | "dontAsk" => Self::NeverAsks,
+            "acceptEdits" => Self::AcceptsEdits,
+            _ => Self::Asks,
+        }
+    }
+
+    /// Whether a call that could ask does so in this mode.
+    pub fn may_ask(self, ask: Ask) -> bool {
+        match (self, ask) {
+            (_, Ask::Never) | (Self::NeverAsks, _) | (Self::AcceptsEdits, Ask::Edit) => false,
+            (_, Ask::Edit | Ask::Tool | Ask::Question | Ask::Plan) => true,
         }
     }
 }
@@ -74,25 +105,28 @@ impl ToolKind {
     /// The kind of a tool of this name.
     pub fn of(name: &str) -> Self {
         match name {
-            "Bash" => Self::Shell,
+            "Bash" | "exec_command" | "shell_command" | "shell" | "local_shell" | "exec" => Self::Shell,
             "PowerShell" => Self::PowerShell,
-            "Read" => Self::Read,
+            "Read" | "view_image" => Self::Read,
             "NotebookRead" => Self::ReadNotebook,
             "Write" => Self::Write,
-            "Edit" | "MultiEdit" => Self::Edit,
+            "Edit" | "MultiEdit" | "apply_patch" => Self::Edit,
             "NotebookEdit" => Self::EditNotebook,
             "LS" => Self::List,
             "Grep" => Self::SearchText,
             "Glob" => Self::FindFiles,
-            "WebFetch" | "WebSearch" => Self::Foreign,
+            "WebFetch" | "WebSearch" | "web_search" => Self::Foreign,
             "ListMcpResourcesTool" | "ReadMcpResourceTool" => Self::Resource,
-            "Agent" | "Task" => Self::Subagent,
-            "AskUserQuestion" => Self::Question,
+            "list_mcp_resources" | "list_mcp_resource_templates" | "read_mcp_resource" => Self::Resource,
+            "Agent" | "Task" | "spawn_agent" => Self::Subagent,
+            "AskUserQuestion" | "request_user_input" => Self::Question,
             "ExitPlanMode" | "exit_plan_mode" => Self::Plan,
-            "TodoWrite" => Self::ToDo,
+            "TodoWrite" | "update_plan" => Self::ToDo,
             "KillShell" | "KillBash" | "TaskStop" => Self::StopTask,
             "TodoRead" | "Skill" | "ToolSearch" | "SendMessage" | "Monitor" | "LSP" => Self::Own,
             "BashOutput" | "EnterPlanMode" | "StructuredOutput" | "Sleep" => Self::Own,
+            "write_stdin" | "wait" | "wait_agent" | "send_input" | "send_message" => Self::Own,
+            "close_agent" | "resume_agent" | "list_agents" => Self::Own,
             _ if name.starts_with("mcp__") => Self::Foreign,
             _ if name.starts_with("Task") || name.starts_with("Cron") => Self::Own,
             _ => Self::Other,

@@ -1,7 +1,6 @@
 //! Claude Code.
 
 pub mod driver;
-pub mod excluded;
 pub mod hooks;
 pub mod install;
 pub mod launch;
@@ -25,6 +24,7 @@ pub const TRAITS: Traits = Traits {
     takes_session_id: true,
     layout: Some(&LAYOUT),
     writes_transcripts: true,
+    expects_registry: registry::expects_registry,
     // Seen in 2.1.329.
     pid_variable: Some("CLAUDE_PID"),
     project_variable: Some("CLAUDE_PROJECT_DIR"),

@@ -5,6 +5,9 @@ use watchbill_protocol::own::spec::{OwnKind, OwnResume, OwnSpec};
 use super::driver::mode::Mode;
 use crate::fold::words;
 
+/// The name of our client. Codex writes it as the `originator` of the threads that our hosts begin.
+pub const CLIENT_NAME: &str = "watchbill";
+
 /// Source: `codex --help` of 0.169.0.
 pub(crate) fn args(spec: &OwnSpec, kind: OwnKind) -> Result<Vec<String>, String> {
     let mode = spec.mode.as_deref().map(Mode::parse).transpose()?;

@@ -3,6 +3,7 @@
 pub mod driver;
 pub mod launch;
 pub mod layout;
+pub mod records;
 
 use crate::{Layout, Traits};
 
@@ -16,6 +17,7 @@ pub const TRAITS: Traits = Traits {
     takes_session_id: false,
     layout: Some(&LAYOUT),
     writes_transcripts: false,
+    expects_registry: |_, _| false,
     pid_variable: None,
     project_variable: None,
     without_dialogs: None,
@@ -34,5 +36,5 @@ pub const LAYOUT: Layout = Layout {
     find: layout::find,
     names_projects: false,
     removes_old: false,
-    parse_line: crate::claude::records::parse_line,
+    parse_line: records::parse_line,
 };

@@ -14,6 +14,7 @@ pub const TRAITS: Traits = Traits {
     takes_session_id: false,
     layout: None,
     writes_transcripts: false,
+    expects_registry: |_, _| false,
     pid_variable: None,
     project_variable: None,
     without_dialogs: None,

@@ -4,6 +4,7 @@
 use watchbill_agents::claude::records::parse_line;
 use watchbill_core::ids::RecordId;
 use watchbill_core::problem::ProblemKind;
+use watchbill_core::tool::Ask;
 use watchbill_core::transcript::record::{
     Attachment, Block, Body, CompactTrigger, Denial, PromptOrigin, QueueOperation, StopReason, System,
     TitleKind,
@@ -312,7 +313,7 @@ fn an_answer_carries_ids_stop_usage_and_blocks() {
         assert_eq!(a.blocks[1], Block::Text("café".into()));
         assert_eq!(
             a.blocks[2],
-            Block::ToolUse { id: "t".into(), tool: "Bash".into(), target: "make".into(), background: true }
+            Block::ToolUse { id: "t".into(), tool: "Bash".into(), target: "make".into(), ask: Ask::Never }
         );
         assert_eq!(a.blocks[3], Block::Other);
     });

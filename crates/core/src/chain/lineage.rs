@@ -26,6 +26,8 @@ pub struct Lineage {
     pub own_process_session: bool,
     /// `forkedFrom.sessionId`.
     pub forked_from: Option<SessionId>,
+    /// The session whose subagent this one is. Such a session is part of that one's work and no work of its own.
+    pub subagent_of: Option<SessionId>,
     /// Distinct `sessionId` values that are not this file's (history copied by 1.0.x), in order.
     pub foreign_sessions: Vec<SessionId>,
     /// How the session began, by the first records of the file.
@@ -63,6 +65,7 @@ impl Lineage {
             process_sessions: Vec::new(),
             own_process_session: false,
             forked_from: None,
+            subagent_of: None,
             foreign_sessions: Vec::new(),
             began_by: None,
             started_at: None,
@@ -81,7 +84,7 @@ impl Lineage {
     pub fn named(&self) -> impl Iterator<Item = &SessionId> {
         let lists = self.process_sessions.iter().chain(&self.foreign_sessions);
         let continued_in = self.continued_in.as_ref().map(|(session, _)| session);
-        lists.chain(&self.forked_from).chain(continued_in).chain(&self.plan_of)
+        lists.chain(&self.forked_from).chain(&self.subagent_of).chain(continued_in).chain(&self.plan_of)
     }
 
     /// The folder that the client moved the session to, else the one it was launched in.

@@ -22,6 +22,7 @@ use super::settings::HistorySettings;
 use crate::ids::SessionId;
 use crate::session::subagent::copies_parent;
 use crate::time::Timestamp;
+use crate::transcript::inherited::Inherited;
 use crate::transcript::payloads::Payloads;
 use crate::transcript::record::{Attachment, Body, Envelope, Record, System};
 
@@ -42,6 +43,16 @@ pub struct HistoryFold {
     /// The running maximum of the records' times.
     clock: Option<Timestamp>,
     pub(super) turn: Option<Turn>,
+    /// The agent began a turn without a prompt or an answer so far, as for a compaction. Its end is not that of the turn of the
+    /// newest prompt.
+    unprompted: bool,
+    inherited: Inherited,
+    /// A program writes the prompts.
+    by_program: bool,
+    /// Nothing is stored: the host of the session writes another transcript of it.
+    by_host: bool,
+    /// The model of the newest settings.
+    model: Option<Arc<str>>,
     /// `promptId` of the newest record that has one. In a subagent's file it is the caller's.
     prompt_id: Option<Arc<str>>,
     pub(super) prompt_matches: PromptMatches,
@@ -105,6 +116,11 @@ impl HistoryFold {
             next: 0,
             clock: None,
             turn: None,
+            unprompted: false,
+            inherited: Inherited::default(),
+            by_program: false,
+            by_host: false,
+            model: None,
             prompt_id: None,
             prompt_matches: PromptMatches::default(),
             calls: Calls::default(),
@@ -138,6 +154,15 @@ impl HistoryFold {
         if offset < self.next {
             return;
         }
+        if self.inherited.takes(record) {
+            return;
+        }
+        if let Body::Session(session) = &record.body {
+            self.by_host = session.by_host;
+        }
+        if self.by_host {
+            return;
+        }
         let envelope = &record.envelope;
         self.note_folder(envelope, settings, sink);
         if !gives_rows(&record.body) {
@@ -157,8 +182,10 @@ impl HistoryFold {
         if self.is_copy_of_session() || self.is_left_out(settings) {
             // Only the tokens are kept. In the first case the session's own file holds everything else. In the
             // second case the user excludes everything else.
-            if let Body::Assistant(answer) = &record.body {
-                self.note_request(answer, &mut step);
+            match &record.body {
+                Body::Assistant(answer) => self.note_request(answer, &mut step),
+                Body::Tokens(tokens) => self.note_tokens(tokens, &mut step),
+                _ => {}
             }
             return;
         }
@@ -178,6 +205,11 @@ impl HistoryFold {
         if let Some(request) = self.request.take() {
             sink(Item::Request(request));
         }
+    }
+
+    /// The working folder of the newest record that names one.
+    pub fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
     }
 
     /// The session whose file it is, or whose subagent's.
@@ -258,6 +290,10 @@ impl HistoryFold {
             Body::Attachment(Attachment::TurnEnd) => self.turn_over(step),
             Body::Attachment(_) => self.plan_announced(full, step),
             Body::Title { kind, text } => self.title(*kind, text, step),
+            Body::Session(session) => self.by_program = session.by_program,
+            Body::TurnStarted => self.unprompted = true,
+            Body::Settings { model: Some(model), .. } => self.model = Some(Arc::from(&**model)),
+            Body::Tokens(tokens) => self.note_tokens(tokens, step),
             _ => {}
         }
     }
@@ -279,7 +315,11 @@ fn gives_rows(body: &Body<'_>) -> bool {
         | Body::CompactSummary
         | Body::LocalCommand { .. }
         | Body::Attachment(_)
-        | Body::Title { .. } => true,
+        | Body::Title { .. }
+        | Body::Session(_)
+        | Body::TurnStarted
+        | Body::Settings { .. }
+        | Body::Tokens(_) => true,
         _ => false,
     }
 }

@@ -10,7 +10,7 @@ use crate::ids::SessionId;
 use crate::session::facts::{keep, one_line};
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{
-    Attachment, Body, CompactBoundary, CompactTrigger, Envelope, Prompt, System, TitleKind,
+    Attachment, Body, CompactBoundary, CompactTrigger, Envelope, Prompt, SessionRecord, System, TitleKind,
 };
 
 /// A gap of activity this long begins a new span.
@@ -78,6 +78,7 @@ impl Ancestry {
                 let changed = keep(&mut self.lineage.custom_title, Some(&one_line(text)));
                 self.changed(changed);
             }
+            Body::Session(session) => self.observe_origin(session),
             Body::Moved { cwd, .. } => {
                 let cwd: Arc<str> = strip_private(cwd).into();
                 let new = push_cwd(&mut self.lineage.cwds, &cwd);
@@ -132,6 +133,21 @@ impl Ancestry {
             }
             _ => {}
         }
+    }
+
+    fn observe_origin(&mut self, session: &SessionRecord<'_>) {
+        let lineage = &mut self.lineage;
+        let before = (lineage.forked_from.clone(), lineage.subagent_of.clone());
+        match (&session.subagent_of, &session.forked_from) {
+            (Some(parent), _) => lineage.subagent_of = Some(SessionId::new(parent)),
+            (None, Some(from)) => {
+                lineage.forked_from = Some(SessionId::new(from));
+                lineage.began_by = Some(BeganBy::Fork);
+            }
+            (None, None) => {}
+        }
+        let changed = before != (lineage.forked_from.clone(), lineage.subagent_of.clone());
+        self.changed(changed);
     }
 
     fn observe_prompt(&mut self, prompt: &Prompt<'_>) {

@@ -26,6 +26,9 @@ pub(crate) fn ends_turn(answer: &Assistant<'_>) -> bool {
 /// Whether an error is a usage limit of the account, not a temporary refusal. Nearly every wording of agents 1.0.51 to
 /// 2.1.332 names the limit, or the time at which it ends.
 pub(crate) fn is_usage_limit(kind: Option<&str>, text: &str) -> bool {
+    if kind == Some("usage_limit") {
+        return true;
+    }
     if !matches!(kind, None | Some("rate_limit" | "billing_error" | "unknown")) {
         return false;
     }

@@ -33,7 +33,7 @@ pub struct TranscriptFacts {
     pub branch: Option<Arc<str>>,
     /// Permission mode, from prompts and from the mode records between them.
     pub permission_mode: Option<Arc<str>>,
-    /// Model of the newest answer that a model gave.
+    /// Model of the newest answer that a model gave, or of the newest settings.
     pub model: Option<Arc<str>>,
     /// Client version.
     pub version: Option<Arc<str>>,

@@ -4,6 +4,7 @@
 //! a record with an earlier time arrives later. So a session that is watched live and one that is read a year later
 //! give the same state.
 
+mod outside;
 mod records;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::session::turn::Turn;
 use crate::session::usage::RequestLedger;
 use crate::time::{Millis, Timestamp};
+use crate::transcript::inherited::Inherited;
 use crate::transcript::record::{Attachment, Body, Prompt, PromptOrigin, Record};
 
 /// Agents write records out of order by minutes at most, never by more than this.
@@ -55,6 +57,9 @@ pub struct SessionFold {
     ended_message: Option<u64>,
     facts: TranscriptFacts,
     ancestry: Ancestry,
+    inherited: Inherited,
+    /// The agent marks where each turn begins and ends.
+    marks_turns: bool,
     ledger: RequestLedger,
     #[serde(skip)]
     scratch: Vec<Effect>,
@@ -79,6 +84,8 @@ impl SessionFold {
             ended_message: None,
             facts: TranscriptFacts::default(),
             ancestry: Ancestry::new(id),
+            inherited: Inherited::default(),
+            marks_turns: false,
             ledger: RequestLedger::default(),
             scratch: Vec::new(),
             unreadable: false,
@@ -99,6 +106,9 @@ impl SessionFold {
     /// Every deadline up to the record's time fires before the record is applied. A record that was applied before
     /// changes nothing: a second compaction appends history again.
     pub fn apply(&mut self, record: &Record<'_>, out: &mut Vec<Effect>) {
+        if self.inherited.takes(record) {
+            return;
+        }
         match record.body {
             // These records carry no facts. Not even their times count, so that an unknown record cannot move the
             // clock.

@@ -8,41 +8,11 @@ use crate::roster::row::PendingTool;
 use crate::session::id_set::text_hash;
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
-use crate::tool::Ask;
+use crate::tool::{Ask, Mode};
 
 /// Limit of open calls; no client makes so many at once. Beyond it the oldest is forgotten, so that a broken file
 /// cannot fill the memory.
 const LIMIT: usize = 256;
-
-/// Which tools may ask in a permission mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Mode {
-    /// `default`, `manual`, `plan`, or not known: tools may ask.
-    #[default]
-    Asks,
-    /// `acceptEdits`: all but edits may ask.
-    AcceptsEdits,
-    /// `auto`, `bypassPermissions`, `dontAsk`: no tool asks.
-    NeverAsks,
-}
-
-impl Mode {
-    /// Reads the agent's name of a mode.
-    pub fn of(word: &str) -> Self {
-        match word {
-            "auto" | "bypassPermissions" | "dontAsk" => Self::NeverAsks,
-            "acceptEdits" => Self::AcceptsEdits,
-            _ => Self::Asks,
-        }
-    }
-
-    fn may_ask(self, ask: Ask) -> bool {
-        match (self, ask) {
-            (_, Ask::Never) | (Self::NeverAsks, _) | (Self::AcceptsEdits, Ask::Edit) => false,
-            (_, Ask::Edit | Ask::Tool | Ask::Question | Ask::Plan) => true,
-        }
-    }
-}
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Call {
@@ -67,7 +37,7 @@ pub struct PendingTools {
 
 impl PendingTools {
     /// Notes a call.
-    pub fn call(&mut self, id: &str, tool: &str, target: &str, background: bool, since: Timestamp) {
+    pub fn call(&mut self, id: &str, tool: &str, target: &str, ask: Ask, since: Timestamp) {
         if self.calls.iter().any(|call| &*call.shown.id == id) || self.take_early(id) {
             return;
         }
@@ -76,7 +46,7 @@ impl PendingTools {
         }
         self.calls.push(Call {
             shown: PendingTool { id: id.into(), tool: tool.into(), target: target.into(), since },
-            ask: Ask::of(tool, background),
+            ask,
         });
     }
 
@@ -184,9 +154,9 @@ mod tests {
     fn a_result_removes_its_own_call_only() {
         let mut pending = PendingTools::default();
         let at = Timestamp::from_millis(1);
-        pending.call("a", "Bash", "ls", false, at);
-        pending.call("b", "Bash", "pwd", false, at);
-        pending.call("b", "Bash", "pwd", false, at);
+        pending.call("a", "Bash", "ls", Ask::Tool, at);
+        pending.call("b", "Bash", "pwd", Ask::Tool, at);
+        pending.call("b", "Bash", "pwd", Ask::Tool, at);
         assert!(!pending.answer("c"));
         assert!(pending.answer("a"));
         assert_eq!(pending.iter().map(|call| &*call.id).collect::<Vec<_>>(), ["b"]);
@@ -209,7 +179,7 @@ mod tests {
             ("WebFetch", "a mode of tomorrow", true),
         ] {
             let mut pending = PendingTools { mode: Mode::of(mode), ..PendingTools::default() };
-            pending.call("a", tool, "", false, Timestamp::from_millis(1));
+            pending.call("a", tool, "", Ask::of(tool, false), Timestamp::from_millis(1));
             assert_eq!(pending.permission_suspect().is_some(), asks, "{tool} in {mode}");
         }
     }
@@ -218,7 +188,7 @@ mod tests {
     fn the_number_of_open_calls_is_limited() {
         let mut pending = PendingTools::default();
         for n in 0..1000 {
-            pending.call(&n.to_string(), "Bash", "", false, Timestamp::from_millis(n));
+            pending.call(&n.to_string(), "Bash", "", Ask::Tool, Timestamp::from_millis(n));
         }
         assert_eq!(pending.iter().len(), LIMIT);
     }

@@ -74,8 +74,8 @@ impl SubagentFold {
                 }
                 if let Some(at) = record.envelope.at {
                     for block in &answer.blocks {
-                        if let Block::ToolUse { id, tool, target, background } = block {
-                            self.pending.call(id, tool, target, *background, at);
+                        if let Block::ToolUse { id, tool, target, ask } = block {
+                            self.pending.call(id, tool, target, *ask, at);
                         }
                     }
                 }

@@ -3,15 +3,22 @@
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 
-use crate::ids::RecordId;
+use crate::ids::{RecordId, SessionId};
 use crate::session::id_set::{text_hash, text_hash_from};
-use crate::transcript::record::{Assistant, Usage};
+use crate::transcript::record::{Assistant, TokenTotal, Usage};
 
 /// Id of one request: a hash of its message id and request id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestKey(pub u64);
 
 impl RequestKey {
+    /// The key of the request after which a session had used so many tokens.
+    pub fn of_total(session: &SessionId, tokens: &TokenTotal) -> Self {
+        let Usage { input, output, cache_read, cache_write } = tokens.total;
+        let numbers = [input, output, cache_read, cache_write].map(|count| format!("/{count}")).concat();
+        Self(text_hash_from(text_hash(session.as_str()), &numbers))
+    }
+
     /// The key of the request that an answer belongs to; `None` if the record has no id at all.
     pub fn of(answer: &Assistant<'_>, record: Option<RecordId>) -> Option<Self> {
         match (answer.message_id.as_deref(), answer.request_id.as_deref()) {

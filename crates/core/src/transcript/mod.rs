@@ -2,9 +2,11 @@
 
 pub mod bounded_text;
 mod entry;
+pub mod inherited;
 pub mod json;
 pub mod line_splitter;
 pub mod payloads;
 pub mod record;
 pub mod report;
 pub mod timeline;
+mod tokens;

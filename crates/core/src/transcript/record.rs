@@ -7,8 +7,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::tokens::{TokenTotal, Usage};
 use crate::ids::RecordId;
 use crate::time::Timestamp;
+use crate::tool::{Ask, Mode};
 
 /// One record: the fields that nearly every record has, and the content of its type.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +26,8 @@ pub struct Record<'a> {
 pub struct Envelope<'a> {
     /// `uuid`; absent on metadata records.
     pub uuid: Option<RecordId>,
+    /// The record's number in its session, for agents that number their records.
+    pub ordinal: Option<u64>,
     /// `timestamp`; not monotonic in file order, absent on metadata records.
     pub at: Option<Timestamp>,
     /// `sessionId`: the session whose file this is, or, in history copied by 1.0.x, another one.
@@ -72,7 +76,7 @@ pub enum Body<'a> {
     Assistant(Assistant<'a>),
     /// `isApiErrorMessage`: the request failed for good; ends the turn.
     ApiError {
-        /// `error`: `rate_limit`, `server_error`, …; an open set.
+        /// `error`: `rate_limit`, `server_error`, …; an open set. `usage_limit` is a usage limit for certain.
         kind: Option<Cow<'a, str>>,
         /// The text shown to the user, cut at [`TEXT_LIMIT`] bytes.
         text: Cow<'a, str>,
@@ -114,6 +118,20 @@ pub enum Body<'a> {
     LeftWorktree,
     /// `continued-in`: the work goes on in the session of this id, `continuedInSessionId` (client 2.1.332).
     ContinuedIn(Cow<'a, str>),
+    /// Which session the file holds. It begins the file, and comes again when the session is resumed. One of another
+    /// session begins history that was copied from there, see [`Inherited`](super::inherited::Inherited).
+    Session(SessionRecord<'a>),
+    /// The agent marks the beginning of a turn, which need not have a prompt. From the first mark on, each turn has one.
+    TurnStarted,
+    /// Settings that hold from here on.
+    Settings {
+        /// The model.
+        model: Option<Cow<'a, str>>,
+        /// The permission mode in the agent's word, and which calls may ask in it.
+        mode: Option<(Cow<'a, str>, Mode)>,
+    },
+    /// A running total of the session's tokens. The agent repeats it, and carries it over into forks.
+    Tokens(TokenTotal),
     /// A known type without facts about state, lineage, title or usage.
     Irrelevant,
     /// A type that this program does not know. Counted, never an error.
@@ -132,6 +150,7 @@ impl Body<'_> {
                 false
             }
             Self::Moved { .. } | Self::LeftWorktree | Self::ContinuedIn(_) => false,
+            Self::Session(_) | Self::TurnStarted | Self::Settings { .. } | Self::Tokens(_) => false,
             Self::Irrelevant | Self::Unknown(_) => false,
         }
     }
@@ -139,6 +158,26 @@ impl Body<'_> {
 
 /// Longest text that a record carries into the fold, in bytes; longer ones are cut at a character boundary.
 pub const TEXT_LIMIT: usize = 2048;
+
+/// The entrypoint of a subagent that has a transcript of its own. It is part of the work of the session that started it.
+pub const SUBAGENT: &str = "subagent";
+
+/// What a session says about itself at the beginning of its file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SessionRecord<'a> {
+    /// Its id.
+    pub id: Cow<'a, str>,
+    /// The session that it is a fork of.
+    pub forked_from: Option<Cow<'a, str>>,
+    /// The session whose subagent it is.
+    pub subagent_of: Option<Cow<'a, str>>,
+    /// Records with a smaller number than this were copied from another session.
+    pub own_from: Option<u64>,
+    /// A program writes the prompts, not a person.
+    pub by_program: bool,
+    /// Our host runs it, and writes the transcript that is stored.
+    pub by_host: bool,
+}
 
 /// A prompt and its source.
 #[derive(Debug, Clone, PartialEq)]
@@ -237,38 +276,6 @@ pub enum StopReason {
     Other,
 }
 
-/// Tokens of one request. No count is greater than [`Usage::MAX_TOKENS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Usage {
-    /// `input_tokens`.
-    pub input: u64,
-    /// `output_tokens`.
-    pub output: u64,
-    /// `cache_read_input_tokens`.
-    pub cache_read: u64,
-    /// `cache_creation_input_tokens`.
-    pub cache_write: u64,
-}
-
-impl Usage {
-    /// No request uses more tokens of one kind. A greater count was written by mistake and is cut to this. So a sum
-    /// over two billion requests still fits 63 bits.
-    pub const MAX_TOKENS: u64 = u32::MAX as u64;
-
-    /// Adds the counts of another request.
-    pub fn add(&mut self, other: Self) {
-        self.input = self.input.saturating_add(other.input);
-        self.output = self.output.saturating_add(other.output);
-        self.cache_read = self.cache_read.saturating_add(other.cache_read);
-        self.cache_write = self.cache_write.saturating_add(other.cache_write);
-    }
-
-    /// Whether a count was cut to [`Usage::MAX_TOKENS`]. No correct count comes near it.
-    pub fn was_cut(&self) -> bool {
-        [self.input, self.output, self.cache_read, self.cache_write].contains(&Self::MAX_TOKENS)
-    }
-}
-
 /// One content block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block<'a> {
@@ -284,8 +291,8 @@ pub enum Block<'a> {
         tool: Cow<'a, str>,
         /// What it acts on, in one line: command, path, pattern, question, ….
         target: Cow<'a, str>,
-        /// `input.run_in_background`.
-        background: bool,
+        /// What the call can mean while it has no result, by its tool and its input.
+        ask: Ask,
     },
     /// A kind that does not matter to state.
     Other,

@@ -12,6 +12,7 @@ mod leave_out;
 
 use super::bounded_text::{Bounded, cut, ellipsis, result_text, span};
 pub use super::entry::{Entry, Origin, Outcome, ToolCall, What};
+use super::inherited::Inherited;
 use super::json::Raw;
 use super::payloads::{CommandPart, Content, Payloads};
 use super::record::{
@@ -55,6 +56,7 @@ struct PendingResult {
 pub struct TimelineBuilder {
     entries: Vec<Entry>,
     seen: HashSet<RecordId>,
+    inherited: Inherited,
     /// Where each call without a result stands in `entries`.
     open_calls: HashMap<String, usize>,
     /// Results whose call has not come yet: parallel calls are written in any order.
@@ -82,6 +84,9 @@ impl TimelineBuilder {
 
     /// Takes the next record, whose line begins at `offset` of its file.
     pub fn push(&mut self, offset: u64, record: &Record<'_>, full: &dyn Payloads<'_>) {
+        if self.inherited.takes(record) {
+            return;
+        }
         let Record { envelope, body } = record;
         if self.leave_out.everything_from(envelope.cwd.as_deref()) {
             self.entries.clear();

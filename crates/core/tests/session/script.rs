@@ -116,7 +116,12 @@ pub fn calls(secs: f64, id: &'static str, tool: &'static str) -> Record<'static>
 
 /// The block of a tool call.
 pub fn call(id: &'static str, tool: &'static str, background: bool) -> Block<'static> {
-    Block::ToolUse { id: id.into(), tool: tool.into(), target: "make it so".into(), background }
+    Block::ToolUse {
+        id: id.into(),
+        tool: tool.into(),
+        target: "make it so".into(),
+        ask: watchbill_core::tool::Ask::of(tool, background),
+    }
 }
 
 /// A tool's result.

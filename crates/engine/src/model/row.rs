@@ -12,7 +12,7 @@ use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
 use watchbill_core::session::facts::TranscriptFacts;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_core::transcript::record::CompactTrigger;
+use watchbill_core::transcript::record::{CompactTrigger, SUBAGENT};
 use watchbill_drive::fold::OwnFold;
 
 use crate::model::session::{minus, plus};
@@ -94,8 +94,12 @@ fn title(
 
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
 pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
-    let verdict = verdict(inputs)?;
     let facts = inputs.fold.map(|(_, fold)| fold.facts());
+    let is_part = facts.is_some_and(|facts| facts.entrypoint.as_deref() == Some(SUBAGENT));
+    if is_part || inputs.is_shown_by_host {
+        return None;
+    }
+    let verdict = verdict(inputs)?;
     let witness = entry(inputs);
     let entry = witness.map(|witness| &witness.entry);
     let hooks = inputs.hooks.filter(|_| inputs.live);
@@ -140,10 +144,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let carried_on = facts.filter(|_| verdict.live || !inputs.live);
     let mut row = Row {
         session_id: inputs.id.clone(),
-        agent: own
-            .and_then(|own| own.spec.agent.agent())
-            .or_else(|| Some(session?.root.as_ref()?.agent))
-            .unwrap_or_default(),
+        agent: inputs.agent(),
         state: verdict.state,
         state_kind: verdict.kind,
         state_since: verdict.since,

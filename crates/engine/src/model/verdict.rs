@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use watchbill_agents::registry::expects_registry;
+use watchbill_agents::{Agent, traits};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::evidence::registry::{Liveness, RegistryStatus};
 use watchbill_core::evidence::resolve::resolve;
@@ -38,6 +38,8 @@ pub struct RowInputs<'a> {
     pub hooks: Option<&'a HookSession>,
     /// The report of its host, if it is one of our own.
     pub own: Option<&'a OwnWitness>,
+    /// The row of another own session stands for it.
+    pub is_shown_by_host: bool,
     /// The content of its status file.
     pub status_file: Option<&'a StatusWitness>,
     /// The newest child of its process, if a call may have started it.
@@ -57,6 +59,12 @@ pub struct RowInputs<'a> {
 }
 
 impl RowInputs<'_> {
+    /// The agent.
+    pub fn agent(&self) -> Agent {
+        let hosted = self.own.and_then(|own| own.spec.agent.agent());
+        hosted.or_else(|| Some(self.session?.root.as_ref()?.agent)).unwrap_or_default()
+    }
+
     /// The processes that may run the session.
     pub fn instances(&self) -> Vec<InstanceWitness> {
         processes_of(self.registry, self.hooks.filter(|_| self.live), self.id)
@@ -86,8 +94,10 @@ pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
         prompt_at: fold.facts().prompt_at,
     });
     let facts = inputs.fold.map(|(_, fold)| fold.facts());
-    let expects =
-        facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
+    let agent = inputs.agent();
+    let expects = facts.is_some_and(|facts| {
+        (traits(agent).expects_registry)(facts.version.as_deref(), facts.entrypoint.as_deref())
+    });
     Some(resolve(&Evidence {
         now: inputs.now,
         transcript,

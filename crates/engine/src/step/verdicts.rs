@@ -19,6 +19,7 @@ pub(super) fn inputs<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
         registry: witnesses.registry(),
         hooks: witnesses.hooks().of(id),
         own: own.of(id).filter(|_| env.is_live()),
+        is_shown_by_host: env.is_live() && own.stands_for(id),
         status_file: witnesses.status_file(id, env.until()),
         child: witnesses.child_of(id),
         chains: chains.chains(),

@@ -252,7 +252,8 @@ impl LineReceiver for FromFile<'_> {
     fn line(&mut self, line: Line<'_>) {
         let Self { reading, exclude, parse } = self;
         let report = parse(line.bytes, &mut |mut record, full| {
-            exclude.clear_excluded_targets(&mut record, full);
+            let folder = reading.file.main().and_then(LazyFold::cwd).map(|cwd| &**cwd);
+            exclude.clear_excluded_targets(&mut record, full, folder);
             reading.record(&record);
         });
         reading.line(&report);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use watchbill_agents::traits;
 use watchbill_core::chain::lineage::{Lineage, Segment, Switch};
 use watchbill_core::ids::SessionId;
@@ -37,6 +37,8 @@ pub struct OwnSessions {
     by_id: BTreeMap<Arc<str>, OwnWitness>,
     /// The own session that each row shows.
     rows: FxHashMap<SessionId, Arc<str>>,
+    /// What agents that name their sessions themselves call them. The rows of their hosts stand for these.
+    named: FxHashSet<SessionId>,
 }
 
 /// One session of your own.
@@ -106,6 +108,11 @@ impl OwnSessions {
     /// The own session that a row shows.
     pub fn of(&self, session: &SessionId) -> Option<&OwnWitness> {
         self.by_id.get(self.rows.get(session)?)
+    }
+
+    /// Whether the row of an own session stands for this one, which its agent writes under another id.
+    pub fn stands_for(&self, session: &SessionId) -> bool {
+        self.named.contains(session)
     }
 
     /// The own session whose agent is this process.
@@ -277,8 +284,13 @@ impl OwnSessions {
         let rows: FxHashMap<SessionId, Arc<str>> =
             order.into_iter().filter_map(|(.., id)| Some((self.row_of(id)?, Arc::clone(id)))).collect();
         let other = |id: &&SessionId| rows.get(*id) != self.rows.get(*id);
-        let changed = rows.keys().chain(self.rows.keys()).filter(other).cloned().collect();
-        self.rows = rows;
+        let mut changed: Vec<_> = rows.keys().chain(self.rows.keys()).filter(other).cloned().collect();
+        let names_itself =
+            |own: &&OwnWitness| own.spec.agent.agent().is_some_and(|agent| !traits(agent).takes_session_id);
+        let named = self.by_id.values().filter(names_itself).filter_map(|own| own.fold.session.clone());
+        let named: FxHashSet<_> = named.filter(|id| !rows.contains_key(id)).collect();
+        changed.extend(named.symmetric_difference(&self.named).cloned());
+        (self.rows, self.named) = (rows, named);
         changed
     }
 }

@@ -209,7 +209,8 @@ impl<B: RecordObserver> LineReceiver for FileRead<'_, '_, B> {
             return;
         }
         let report = (self.parse)(line.bytes, &mut |mut record, full| {
-            self.settings.exclude.clear_excluded_targets(&mut record, full);
+            let folder = self.file.fold.as_ref().and_then(HistoryFold::folder);
+            self.settings.exclude.clear_excluded_targets(&mut record, full, folder);
             if let Some(beside) = &mut self.beside {
                 beside.record(&record);
             }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::fields::RawAttachment;
-use super::words;
+use crate::words;
 use watchbill_core::transcript::record::{Attachment, TEXT_LIMIT};
 
 pub(super) fn attachment<'a>(attached: &RawAttachment<'a>) -> Attachment<'a> {

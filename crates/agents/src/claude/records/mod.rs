@@ -7,11 +7,11 @@ mod payloads;
 pub(super) mod prompt_source;
 pub mod target;
 pub(super) mod user;
-mod words;
 
 use watchbill_core::ids::RecordId;
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::json::{Cursor, Raw};
+use watchbill_core::tool::Ask;
+use watchbill_core::transcript::json::Raw;
 use watchbill_core::transcript::payloads::{Content, Payloads, RawBlock};
 use watchbill_core::transcript::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Envelope, QueueOperation, Record,
@@ -19,64 +19,33 @@ use watchbill_core::transcript::record::{
 };
 use watchbill_core::transcript::report::LineReport;
 
+use crate::lines::{TYPE_NAME_LIMIT, each_object};
+use crate::words;
+
 use self::attached::{attachment, session_start};
 use self::fields::Fields;
-
-/// Longest name of an unknown record type that a report keeps, in bytes.
-const TYPE_NAME_LIMIT: usize = 64;
 
 /// Reads one line, without its newline. Never fails: records and their payloads go to `sink`, problems into the report.
 ///
 /// Two objects on one line are two records; this happens when two writers miss a newline. A blank line gives no
 /// record. A field of the wrong type counts as absent.
 pub fn parse_line(line: &[u8], sink: &mut dyn FnMut(Record<'_>, &dyn Payloads<'_>)) -> LineReport {
-    let mut absurd_tokens = false;
-    let report = read_line(line, &mut |fields| {
-        let record = record(fields);
-        absurd_tokens |= has_absurd_tokens(&record);
-        sink(record, fields);
-    });
-    LineReport { absurd_tokens, ..report }
-}
-
-fn has_absurd_tokens(record: &Record<'_>) -> bool {
-    matches!(&record.body, Body::Assistant(answer) if answer.usage.is_some_and(|usage| usage.was_cut()))
-}
-
-/// Hands out the raw fields of each object on the line.
-fn read_line(line: &[u8], sink: &mut dyn FnMut(&Fields<'_>)) -> LineReport {
-    let mut report = LineReport::default();
-    match simdutf8::basic::from_utf8(line) {
-        Ok(text) => read_objects(text, &mut report, sink),
-        Err(_) => {
-            report.invalid_utf8 = true;
-            read_objects(&String::from_utf8_lossy(line), &mut report, sink);
-        }
-    }
-    report
-}
-
-fn read_objects(text: &str, report: &mut LineReport, sink: &mut dyn FnMut(&Fields<'_>)) {
-    let mut cursor = Cursor::new(text.strip_prefix('\u{feff}').unwrap_or(text));
-    while cursor.peek().is_some() {
-        let rest = cursor.clone();
+    each_object(line, &mut |cursor, report| {
         let mut fields = Fields::default();
-        if fields.read(&mut cursor).is_none() {
-            report.malformed = true;
-            // A file system leaves zeros where data was lost in a crash. JSON has none, so what follows is a record
-            // of its own.
-            match rest.after_zeros() {
-                Some(next) => cursor = next,
-                None => return,
-            }
-            continue;
-        }
+        fields.read(cursor)?;
         report.records += 1;
         if report.unknown_type.is_none() && !is_known(fields.kind) {
             report.unknown_type = Some(fields.kind.text(TYPE_NAME_LIMIT).unwrap_or_default().into());
         }
-        sink(&fields);
-    }
+        let record = record(&fields);
+        report.absurd_tokens |= has_absurd_tokens(&record);
+        sink(record, &fields);
+        Some(())
+    })
+}
+
+fn has_absurd_tokens(record: &Record<'_>) -> bool {
+    matches!(&record.body, Body::Assistant(answer) if answer.usage.is_some_and(|usage| usage.was_cut()))
 }
 
 fn is_known(kind: Raw<'_>) -> bool {
@@ -151,6 +120,7 @@ fn record<'a>(f: &Fields<'a>) -> Record<'a> {
 fn envelope<'a>(f: &Fields<'a>) -> Envelope<'a> {
     Envelope {
         uuid: f.uuid.whole().map(|text| RecordId::parse(&text)),
+        ordinal: None,
         at: f.timestamp.word().and_then(Timestamp::parse),
         session_id: f.session_id.whole(),
         process_session_id: f.process_session_id.whole(),
@@ -217,7 +187,6 @@ fn api_error<'a>(f: &Fields<'a>) -> Body<'a> {
 }
 
 /// An HTTP status, as a number or as text.
-/// An HTTP status, as a number or as text.
 fn status(raw: Raw<'_>) -> Option<u16> {
     let number = raw.number().and_then(|n| n.try_into().ok());
     number.or_else(|| raw.word().and_then(|word| word.parse().ok()))
@@ -281,8 +250,11 @@ fn block<'a>(b: &RawBlock<'a>) -> Block<'a> {
                 id: b.id.whole().unwrap_or_default(),
                 target: target::of(&tool, b.input),
                 // Only these tools run in the background. The input of others may be a whole file.
-                background: matches!(tool.as_ref(), "Bash" | "PowerShell" | "Agent" | "Task")
-                    && b.input.get("run_in_background").is_true(),
+                ask: Ask::of(
+                    &tool,
+                    matches!(tool.as_ref(), "Bash" | "PowerShell" | "Agent" | "Task")
+                        && b.input.get("run_in_background").is_true(),
+                ),
                 tool,
             }
         }

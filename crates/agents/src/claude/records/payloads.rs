@@ -10,7 +10,7 @@ use super::commands::command_parts;
 use super::fields::Fields;
 use super::prompt_source::{is_typed, queued_origin};
 use super::user::{prompt_words, tagged, was_stopped};
-use super::words::{content_text, joined_text};
+use crate::words::{content_text, joined_text};
 
 impl<'a> Payloads<'a> for Fields<'a> {
     /// `promptId`, since 2.1.87; hooks call it `prompt_id`.

@@ -2,15 +2,9 @@
 
 use std::borrow::Cow;
 
-use watchbill_core::history::strip_private;
-use watchbill_core::transcript::json::{Raw, head};
+use watchbill_core::transcript::json::Raw;
 
-/// Longest target, in characters.
-pub(super) const TARGET_LIMIT: usize = 200;
-
-/// Decoded bytes that are searched for the first line: enough for [`TARGET_LIMIT`] characters of four bytes after
-/// some blank lines.
-const LOOK_AT: usize = 1024;
+use crate::target::{first_of, question};
 
 /// The line that distinguishes this call from others of the same tool; empty if there is none.
 pub fn of<'a>(tool: &str, input: Raw<'a>) -> Cow<'a, str> {
@@ -29,61 +23,13 @@ pub fn of<'a>(tool: &str, input: Raw<'a>) -> Cow<'a, str> {
         "AskUserQuestion" => return question(input),
         _ => &[],
     };
-    for key in keys {
-        if let Raw::Str(raw) = input.get(key) {
-            return one_line(raw);
-        }
-    }
-    first_string(input)
-}
-
-fn question<'a>(input: Raw<'a>) -> Cow<'a, str> {
-    let mut first = Raw::Absent;
-    input.get("questions").elements(|cursor| {
-        first = cursor.value()?.get("question");
-        None
-    });
-    match first {
-        Raw::Str(raw) => one_line(raw),
-        _ => first_string(input),
-    }
-}
-
-fn first_string<'a>(input: Raw<'a>) -> Cow<'a, str> {
-    let mut found = Cow::Borrowed("");
-    input.entries(|cursor, _| match cursor.value()? {
-        Raw::Str(raw) => {
-            found = one_line(raw);
-            None
-        }
-        _ => Some(()),
-    });
-    found
-}
-
-/// The first line that is not blank, trimmed and cut at [`TARGET_LIMIT`] characters, without private blocks.
-fn one_line(raw: &str) -> Cow<'_, str> {
-    let text = head(raw, LOOK_AT);
-    match strip_private(&text) {
-        Cow::Owned(public) => Cow::Owned(first_line(&public).to_owned()),
-        Cow::Borrowed(_) => match text {
-            Cow::Borrowed(text) => Cow::Borrowed(first_line(text)),
-            Cow::Owned(text) => Cow::Owned(first_line(&text).to_owned()),
-        },
-    }
-}
-
-fn first_line(text: &str) -> &str {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
-    match line.char_indices().nth(TARGET_LIMIT) {
-        Some((end, _)) => &line[..end],
-        None => line,
-    }
+    first_of(keys, input)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::TARGET_LIMIT;
 
     #[test]
     fn each_tool_gives_its_target() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::fields::Fields;
 use super::prompt_source::{other_origin, typed_by_a_person};
-use super::words::{content_text, is_private, joined_text};
+use crate::words::{content_text, is_private, joined_text};
 use watchbill_core::transcript::payloads::{Content, RawBlock};
 use watchbill_core::transcript::record::{Body, Denial, Prompt, PromptOrigin, TEXT_LIMIT, ToolResult};
 

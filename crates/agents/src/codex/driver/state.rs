@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use watchbill_protocol::own::event::{OwnTokens, OwnWhat};
 use watchbill_protocol::own::spec::{OwnResume, OwnSpec};
 
+use super::super::launch::CLIENT_NAME;
 use super::mode::Mode;
 use super::requests::AnswerForm;
 use crate::fold::blocks::Blocks;
@@ -77,7 +78,7 @@ impl State {
             calls: Calls::new(WRITER),
         };
         let version = env!("CARGO_PKG_VERSION");
-        let info = json!({ "name": "watchbill", "title": "Watchbill", "version": version });
+        let info = json!({ "name": CLIENT_NAME, "title": "Watchbill", "version": version });
         let greeting = state.calls.call("initialize", &json!({ "clientInfo": info }));
         state.calls.owe(greeting);
         state

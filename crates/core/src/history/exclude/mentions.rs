@@ -106,15 +106,20 @@ impl Exclude {
     }
 
     /// Clears the target of each call that names an excluded path, because the roster row with the target is
-    /// stored.
-    pub fn clear_excluded_targets(&self, record: &mut Record<'_>, full: &dyn Payloads<'_>) {
+    /// stored. `folder` is that of a record that names none.
+    pub fn clear_excluded_targets(
+        &self,
+        record: &mut Record<'_>,
+        full: &dyn Payloads<'_>,
+        folder: Option<&str>,
+    ) {
         let Record { envelope, body: Body::Assistant(answer), .. } = record else { return };
         if self.is_empty() {
             return;
         }
         for (block, raw) in answer.blocks.iter_mut().zip(full.content().blocks()) {
             if let Block::ToolUse { target, .. } = block
-                && self.block_names_excluded(raw, envelope.cwd.as_deref())
+                && self.block_names_excluded(raw, envelope.cwd.as_deref().or(folder))
             {
                 *target = Cow::Borrowed("");
             }

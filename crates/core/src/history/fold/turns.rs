@@ -15,7 +15,7 @@ use crate::session::id_set::text_hash;
 use crate::session::usage::RequestKey;
 use crate::time::Timestamp;
 use crate::transcript::payloads::{Payloads, Piece};
-use crate::transcript::record::{Assistant, Prompt, PromptOrigin};
+use crate::transcript::record::{Assistant, Prompt, PromptOrigin, TokenTotal};
 
 impl HistoryFold {
     pub(super) fn prompt(
@@ -28,7 +28,7 @@ impl HistoryFold {
         let text = full.prompt(prompt, limit);
         let cut = beyond(limit, &text, || full.prompt(prompt, usize::MAX));
         let origin = match prompt.origin {
-            PromptOrigin::Human if full.is_typed() => BatchOrigin::Human,
+            PromptOrigin::Human if full.is_typed() && !self.by_program => BatchOrigin::Human,
             PromptOrigin::Human => BatchOrigin::Program,
             PromptOrigin::TaskNotification => BatchOrigin::TaskNotification,
             PromptOrigin::Peer => BatchOrigin::Peer,
@@ -97,6 +97,7 @@ impl HistoryFold {
     fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut RecordContext<'_, '_>) {
         let is_of_others = matches!(origin, BatchOrigin::TaskNotification | BatchOrigin::Peer);
         let stays_private = is_of_others && self.is_private();
+        self.unprompted = false;
         // A prompt may consist of several records.
         if self.turn.as_ref().is_none_or(|turn| turn.id != id) {
             self.close(step.sink);
@@ -151,6 +152,9 @@ impl HistoryFold {
     }
 
     fn end(&mut self, status: BatchStatus, at: Option<Timestamp>, error: Option<String>) {
+        if self.unprompted {
+            return;
+        }
         let Some(turn) = &mut self.turn else { return };
         turn.over = true;
         let Some(at) = at.or(turn.last) else { return };
@@ -214,6 +218,7 @@ impl HistoryFold {
             return;
         }
         self.note_request(answer, step);
+        self.unprompted = false;
         // The record completes a transcript that has the prompt.
         if let (None, None, Some(id)) = (&self.turn, &step.agent, full.prompt_id()) {
             self.turn =
@@ -256,6 +261,19 @@ impl HistoryFold {
                 none => *none = Some((at, text.to_owned())),
             }
         }
+    }
+
+    /// Notes the tokens that the newest request added to a running total.
+    pub(super) fn note_tokens(&mut self, tokens: &TokenTotal, step: &mut RecordContext<'_, '_>) {
+        let Some(usage) = self.inherited.request(tokens) else { return };
+        (step.sink)(Item::Request(Request {
+            key: RequestKey::of_total(&self.session, tokens),
+            at: step.at,
+            model: self.model.clone(),
+            usage,
+            agent: step.agent.clone(),
+            copied: false,
+        }));
     }
 
     pub(super) fn note_request(&mut self, answer: &Assistant<'_>, step: &mut RecordContext<'_, '_>) {

@@ -6,24 +6,20 @@ use super::SessionFold;
 use crate::history::boilerplate::{plan_in_prompt, without_quotes, without_reminders};
 use crate::history::strip_private;
 use crate::session::answer::{SYNTHETIC, ends_turn, is_usage_limit, with_reset_time};
-use crate::session::background::ended_task;
 use crate::session::effect::Effect;
 use crate::session::facts::{first_line, keep, one_line};
 use crate::session::id_set::text_hash;
 use crate::session::machine::Event;
-use crate::session::pending::Mode;
 use crate::session::state::{State, StateKind};
 use crate::session::turn::Retry;
 use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
-use crate::tool::ToolKind;
+use crate::tool::{Mode, ToolKind};
 use crate::transcript::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Denial, Envelope, Prompt,
-    PromptOrigin, QueueOperation, Record, System, TEXT_LIMIT, ToolResult,
+    PromptOrigin, Record, System, TEXT_LIMIT, ToolResult,
 };
 
-/// How many queued prompts are counted; more mean a broken file.
-const QUEUE_LIMIT: usize = 1024;
 /// Longest announced wait for a retry that is believed.
 const RETRY_LIMIT: u64 = 3_600_000;
 
@@ -88,6 +84,26 @@ impl SessionFold {
                     self.facts.pull_request = Some((*number, Arc::from(&**url)));
                 }
             }
+            Body::TurnStarted => {
+                self.turn.pending.clear();
+                self.turn.failure = None;
+                self.marks_turns = true;
+                self.move_on(Event::Prompted, step);
+            }
+            Body::Settings { model, mode } => {
+                keep(&mut self.facts.model, model.as_deref());
+                if let Some((word, mode)) = mode {
+                    keep(&mut self.facts.permission_mode, Some(word));
+                    self.turn.pending.mode = *mode;
+                    self.machine.handle(Event::Reconsider, now, &self.turn, step.out);
+                }
+            }
+            Body::Tokens(tokens) => {
+                if let Some(usage) = self.inherited.request(tokens) {
+                    self.ledger.note(RequestKey::of_total(&self.lineage().session, tokens), usage);
+                }
+                self.facts.context_used = tokens.context.or(self.facts.context_used);
+            }
             Body::Moved { branch, .. } => {
                 keep(&mut self.facts.branch, branch.as_deref().map(strip_private).as_deref());
             }
@@ -97,6 +113,7 @@ impl SessionFold {
             | Body::LastPrompt(_)
             | Body::LeftWorktree
             | Body::ContinuedIn(_)
+            | Body::Session(_)
             | Body::Attachment(Attachment::Other)
             | Body::Irrelevant
             | Body::Unknown(_) => {}
@@ -153,7 +170,7 @@ impl SessionFold {
         self.move_on(Event::Prompted, step);
     }
 
-    fn fold_goal(&mut self, text: &str) {
+    pub(super) fn fold_goal(&mut self, text: &str) {
         if self.facts.goal.is_none() {
             keep(&mut self.facts.goal, Some(&goal_of(text)));
         }
@@ -174,7 +191,8 @@ impl SessionFold {
         // Results of parallel calls are written late, even after the end of the turn that orphaned them. Such a
         // result begins no new turn. Neither does the result of a call that the user refused.
         let refused = results.iter().any(|result| result.denied == Some(Denial::User));
-        if ours || !(refused || self.machine.shown().state == State::WaitingForInput) {
+        let over = self.machine.shown().state == State::WaitingForInput || self.is_closed();
+        if ours || !(refused || over) {
             self.move_on(Event::Moved, step);
         } else {
             self.touch(&step);
@@ -197,11 +215,11 @@ impl SessionFold {
         }
         for block in &answer.blocks {
             match block {
-                Block::ToolUse { id, tool, target, background } => {
+                Block::ToolUse { id, tool, target, ask } => {
                     if ToolKind::of(tool) == ToolKind::StopTask {
                         self.end_background(target);
                     }
-                    self.turn.pending.call(id, tool, target, *background, step.now);
+                    self.turn.pending.call(id, tool, target, *ask, step.now);
                 }
                 Block::Text(text) if !(is_synthetic || self.turn.private) => {
                     let text = without_reminders(text, text.len() >= TEXT_LIMIT);
@@ -215,7 +233,8 @@ impl SessionFold {
             self.turn.pending.clear();
             self.end(StateKind::TurnEnded, step);
             self.ended_message = message;
-        } else if self.in_turn() || !(answer.aborted || (message.is_some() && message == self.ended_message))
+        } else if self.in_turn()
+            || !(answer.aborted || self.is_closed() || (message.is_some() && message == self.ended_message))
         {
             self.move_on(Event::Moved, step);
         } else {
@@ -264,62 +283,6 @@ impl SessionFold {
             // In the middle of a turn: it goes on.
             CompactTrigger::Auto | CompactTrigger::Unknown => self.touch(&step),
         }
-    }
-
-    /// A process started or resumed the session: work that an earlier process left running is gone. The record may
-    /// be written after the first prompt, so only work that began before the record is forgotten.
-    fn fold_process_start(&mut self, source: &str, step: RecordContext<'_, '_>) {
-        if !matches!(source, "startup" | "resume" | "fork") {
-            return;
-        }
-        if let Some(at) = step.envelope.at {
-            self.turn.pending.forget_until(at);
-            self.turn.agents.forget_until(at);
-            self.turn.announced_agents = 0;
-            self.tasks.forget_until(at);
-        }
-        self.queue.clear();
-        self.machine.handle(Event::Reconsider, step.now, &self.turn, step.out);
-    }
-
-    fn fold_queue(&mut self, operation: &QueueOperation<'_>, now: Timestamp) {
-        match operation {
-            QueueOperation::Enqueue { text } => {
-                let notice =
-                    self.fold_notice(text, now) || text.trim_start().starts_with("<task-notification>");
-                if !notice {
-                    self.fold_goal(text);
-                }
-                if self.queue.len() < QUEUE_LIMIT {
-                    self.queue.push(notice);
-                }
-            }
-            QueueOperation::Dequeue | QueueOperation::Remove => {
-                if !self.queue.is_empty() {
-                    self.queue.remove(0);
-                }
-            }
-            QueueOperation::PopAll => self.queue.retain(|notice| *notice),
-            QueueOperation::Other => {}
-        }
-    }
-
-    /// Handles a text that may be a notice of ended background work. Returns whether it was.
-    fn fold_notice(&mut self, text: &str, now: Timestamp) -> bool {
-        let ended = ended_task(text).is_some_and(|id| self.end_background(id));
-        if ended {
-            // The turn that answers the notice begins in a moment. Until then, silence counts from now.
-            self.turn.outside_activity_at = self.turn.outside_activity_at.max(Some(now));
-        }
-        ended
-    }
-
-    fn end_background(&mut self, id: &str) -> bool {
-        let agent = self.turn.agents.end(id);
-        if agent {
-            self.turn.announced_agents = self.turn.announced_agents.saturating_sub(1);
-        }
-        agent | self.tasks.end(id)
     }
 
     fn fold_mode(&mut self, mode: &str, step: RecordContext<'_, '_>) {
@@ -372,10 +335,9 @@ impl SessionFold {
         matches!(self.machine.shown().state, State::Working | State::WaitingForApproval)
     }
 
-    fn count_background(&mut self) {
-        self.facts.background_tasks = self.tasks.count();
-        self.facts.subagents_running = self.turn.agents_running();
-        self.facts.queued_prompts = self.queue.iter().filter(|notice| !**notice).count() as u32;
+    /// The agent marks its turns, and marked the end of the last one. What comes now belongs to that turn.
+    fn is_closed(&self) -> bool {
+        self.marks_turns && !self.in_turn() && self.machine.before_silence().is_none()
     }
 }
 
@@ -389,8 +351,8 @@ fn goal_of(text: &str) -> String {
 }
 
 /// The input of a handler besides the record's own content.
-struct RecordContext<'r, 'o> {
-    envelope: &'r Envelope<'r>,
-    now: Timestamp,
-    out: &'o mut Vec<Effect>,
+pub(super) struct RecordContext<'r, 'o> {
+    pub envelope: &'r Envelope<'r>,
+    pub now: Timestamp,
+    pub out: &'o mut Vec<Effect>,
 }

@@ -10,7 +10,7 @@ use watchbill_core::transcript::payloads::Content;
 use watchbill_core::transcript::record::TEXT_LIMIT;
 
 /// The text of a message: its string, or its text blocks without those that the editor added.
-pub(super) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, str> {
+pub(crate) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, str> {
     if let Content::Text(raw) = content {
         return raw.word().map(own_words).map_or(Cow::Borrowed(""), |words| head(words, limit));
     }
@@ -18,7 +18,7 @@ pub(super) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, s
 }
 
 /// The text of a field that is a string or an array of text blocks.
-pub(super) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
+pub(crate) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
     if let Some(text) = raw.word() {
         return head(own_words(text), limit);
     }
@@ -32,7 +32,7 @@ pub(super) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
 }
 
 /// Whether nothing of a prompt but private parts is the user's own. `text`: it, cut; `whole`: not cut.
-pub(super) fn is_private<'w>(text: &str, whole: impl FnOnce() -> Cow<'w, str>) -> bool {
+pub(crate) fn is_private<'w>(text: &str, whole: impl FnOnce() -> Cow<'w, str>) -> bool {
     // A character may lie across the limit.
     if text.len() + 4 <= TEXT_LIMIT { is_wholly_private(text) } else { is_wholly_private(&whole()) }
 }

@@ -1,11 +1,12 @@
-//! Whether a line of a transcript, or the payload of a hook, names an excluded path.
+//! Whether a line of a transcript, or the payload of a hook, names an excluded path. It may be of any agent.
 
 use watchbill_core::history::Exclude;
 use watchbill_core::hook::HookPayload;
 use watchbill_core::transcript::json::{Cursor, Raw, each_keyed_string, unescape};
-use watchbill_core::transcript::record::Body;
+use watchbill_core::transcript::payloads::Payloads;
+use watchbill_core::transcript::record::{Body, Record};
 
-use super::records::parse_line;
+use crate::{claude, codex};
 
 /// Longest path in bytes; a longer text is no path.
 const PATH_LIMIT: usize = 4096;
@@ -71,7 +72,9 @@ fn is_named_in_event(exclude: &Exclude, json: &str, cwd: Option<&str>) -> bool {
 
 fn is_named_in_line(exclude: &Exclude, json: &str, cwd: Option<&str>) -> bool {
     let mut named = false;
-    parse_line(json.as_bytes(), &mut |record, full| {
+    // The types of one agent's records are unknown to the other.
+    let parsers = [claude::records::parse_line, codex::records::parse_line];
+    let mut see = |record: Record<'_>, full: &dyn Payloads<'_>| {
         let mut buffer = String::new();
         let output = |text: &str| exclude.output_names_excluded(None, text, cwd);
         let mut blocks = full.content().blocks();
@@ -82,12 +85,16 @@ fn is_named_in_line(exclude: &Exclude, json: &str, cwd: Option<&str>) -> bool {
             Body::ToolResults(_) => blocks.any(|block| output(block.result(usize::MAX, &mut buffer).text)),
             // A prompt is checked only if an editor added text to it: the user's own words may name any path.
             Body::Prompt(_) => {
-                json.contains("<ide_") && exclude.text_names_excluded(&unescape(json, usize::MAX), cwd)
+                ["<ide_", "# Context from my IDE"].iter().any(|mark| json.contains(mark))
+                    && exclude.text_names_excluded(&unescape(json, usize::MAX), cwd)
             }
             Body::LocalCommand { .. } => output(&full.words(usize::MAX)),
             body => body.quotes_files(),
         };
-    });
+    };
+    for parse in parsers {
+        parse(json.as_bytes(), &mut see);
+    }
     named
 }
 
@@ -156,6 +163,25 @@ mod tests {
             ),
         ] {
             assert_eq!(is_named_in(&exclude, &line(rest)), named, "{rest}");
+        }
+        for (payload, named) in [
+            (
+                r#""type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"cat ~/secret/a\"}""#,
+                true,
+            ),
+            (
+                r#""type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"cat ~/open/a\"}""#,
+                false,
+            ),
+            (
+                r#""type":"custom_tool_call","name":"apply_patch","input":"*** Add File: /home/dev/secret/a\n+x""#,
+                true,
+            ),
+            (r#""type":"function_call_output","output":"Output:\n~/secret/a:1:x""#, true),
+            (r#""type":"message","role":"user","content":[{"text":"what is in /home/dev/secret?"}]"#, false),
+        ] {
+            let line = format!(r#"{{"type":"response_item","payload":{{{payload},"call_id":"c"}}}}"#);
+            assert_eq!(is_named_in(&exclude, &line), named, "{line}");
         }
     }
 }
