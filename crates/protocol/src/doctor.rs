@@ -156,6 +156,8 @@ pub struct Versions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Root {
+    /// The agent, by its word: `claude`, `codex`, ….
+    pub agent: String,
     /// The folder.
     pub path: String,
     /// Whether it exists. The program waits for a missing one.

@@ -20,6 +20,9 @@ pub struct SearchQuery {
     /// Part of the project's path or name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// Only sessions of this agent, by its word: `claude`, `codex`, ….
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// Only texts at or after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,

@@ -69,14 +69,20 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn sessions_in_project(&self, words: &str) -> Result<Vec<SessionKey>, StoreError> {
+    pub fn sessions_of(
+        &self,
+        project: Option<&str>,
+        agent: Option<&str>,
+    ) -> Result<Vec<SessionKey>, StoreError> {
         self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT id FROM sessions
-                 WHERE instr(lower(coalesce(cwd || '/', '')), lower(?1)) OR instr(lower(coalesce(project, '')), lower(?1))
+                 WHERE (?1 IS NULL OR instr(lower(coalesce(cwd || '/', '')), lower(?1))
+                        OR instr(lower(coalesce(project, '')), lower(?1)))
+                   AND (?2 IS NULL OR agent = lower(?2))
                  ORDER BY id",
             )?
-            .query_map([words], |row| row.get(0))?
+            .query_map((project, agent), |row| row.get(0))?
             .collect()
         })
     }
@@ -202,10 +208,10 @@ mod tests {
         .unwrap();
         step.commit().unwrap();
         let key = |id: &str| store.session_key(&SessionId::new(id)).unwrap().unwrap();
-        assert_eq!(store.sessions_in_project("api-server").unwrap(), [key("aa1"), key("aa2")]);
-        assert_eq!(store.sessions_in_project("/home/dev/api-server/").unwrap(), [key("aa1")]);
-        assert_eq!(store.sessions_in_project("/home/dev/api/").unwrap(), []);
-        assert_eq!(store.sessions_in_project("100%").unwrap(), [], "nothing in it is a pattern");
+        assert_eq!(store.sessions_of(Some("api-server"), None).unwrap(), [key("aa1"), key("aa2")]);
+        assert_eq!(store.sessions_of(Some("/home/dev/api-server/"), None).unwrap(), [key("aa1")]);
+        assert_eq!(store.sessions_of(Some("/home/dev/api/"), None).unwrap(), []);
+        assert_eq!(store.sessions_of(Some("100%"), None).unwrap(), [], "nothing in it is a pattern");
         for chain in ["c1", "aa1", "aa2"] {
             assert_eq!(store.sessions_in_chain(chain).unwrap(), [key("aa1"), key("aa2")], "{chain}");
         }

@@ -19,11 +19,11 @@ import Timeline from "./timeline/Timeline.svelte";
 
 afterEach(cleanup);
 
-function showRow(session = everydayRows()[0]!) {
+function showRow(session = everydayRows()[0]!, withAgent = false) {
   const clock = new EngineClock();
   clock.sync(iso(ENGINE_START));
   const onopen = vi.fn();
-  render(Row, { session, clock, selected: false, reachable: true, gone: false, onopen });
+  render(Row, { session, clock, selected: false, reachable: true, withAgent, gone: false, onopen });
   return { button: screen.getByRole("button"), onopen };
 }
 
@@ -34,6 +34,13 @@ test("a row shows title, age, place, current activity and badges", () => {
   for (const part of ["Publish the 2.4 release", "38 s", "api-server", "release/2.4", "wants to run:", "npm publish --tag latest", "3segments", "context 86 %"]) {
     expect(text).toContain(part);
   }
+});
+
+test("a row names its agent where there are several", () => {
+  const codex = row({ sessionId: "a", agent: "codex" });
+  expect(showRow(codex).button.textContent).not.toContain("Codex");
+  cleanup();
+  expect(showRow(codex, true).button.textContent).toContain("Codex");
 });
 
 test("a session without any details still has a row", () => {

@@ -8,7 +8,7 @@ import { MockHost } from "./host/mock/mock";
 import { askWith } from "./host/mock/replies";
 import { RosterModel } from "./roster/roster.svelte";
 
-const root = { path: "/home/dev/.claude", exists: true, watch: "native", sessions: 1, files: 1, bytes: 1 } as const;
+const root = { agent: "claude", path: "/home/dev/.claude", exists: true, watch: "native", sessions: 1, files: 1, bytes: 1 } as const;
 const hooks = (state: string) => ({
   path: "/home/dev/hooks",
   ears: 1,

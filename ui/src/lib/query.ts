@@ -5,6 +5,7 @@ import type { SearchQuery } from "./bindings/SearchQuery";
 /** The filter names, each with a description. */
 export const FILTERS = {
   project: "part of the project's name or path",
+  agent: "claude, codex, gemini",
   since: "1h, 7d, 2026-11-20",
   role: "who said it",
   tool: "input and output of this tool",
@@ -16,6 +17,7 @@ export type Filter = keyof typeof FILTERS;
 export const ROLES = ["prompt", "answer", "thinking", "tool_input", "tool_result", "summary", "title", "command", "notice"] as const;
 
 const TOOLS = ["Bash", "Read", "Edit", "Write", "Grep", "Glob", "Task", "WebFetch", "WebSearch"] as const;
+const AGENTS = ["claude", "codex", "gemini"] as const;
 const SINCES = ["1h", "1d", "7d", "30d", "365d"] as const;
 
 export type Typed = {
@@ -26,7 +28,7 @@ export type Typed = {
   readonly trouble: string;
 };
 
-const TOKEN = /(^|\s)(project|since|role|tool):(?:"([^"]*)"?|(\S*))(?=\s|$)/giu;
+const TOKEN = /(^|\s)(project|agent|since|role|tool):(?:"([^"]*)"?|(\S*))(?=\s|$)/giu;
 
 export function readTyped(text: string, now: number): Typed {
   const filters: { filter: Filter; value: string }[] = [];
@@ -96,6 +98,8 @@ function valuesOf(name: string, projects: readonly string[]): readonly string[] 
   switch (name) {
     case "project":
       return [...new Set(projects)].filter((project) => project !== "" && !project.includes('"'));
+    case "agent":
+      return AGENTS;
     case "since":
       return SINCES;
     case "role":

@@ -1,6 +1,7 @@
 //! Options of `search` and `forget`. The doc comments are help texts.
 
 use clap::Args;
+use watchbill_agents::Agent;
 
 use crate::time_arguments::parse_time;
 
@@ -19,6 +20,9 @@ pub struct Search {
     /// Only in projects whose folder has this in its path
     #[arg(long, value_name = "P")]
     pub project: Option<String>,
+    /// Only sessions of this agent
+    #[arg(long, value_name = "AGENT", value_parser = clap::builder::PossibleValuesParser::new(Agent::ALL.map(Agent::as_str)))]
+    pub agent: Option<String>,
     /// Only texts since this time: a date, a time (RFC 3339), or a span such as 7d
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub since: Option<watchbill_engine::Timestamp>,

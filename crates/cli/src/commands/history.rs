@@ -46,6 +46,7 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
         typing: false,
         limit: Some(wanted.limit),
         project: wanted.project.clone(),
+        agent: wanted.agent.clone(),
         since: wanted.since.map(|at| at.to_string()),
         role: wanted.role.clone(),
         tool: wanted.tool.clone(),

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use watchbill_agents::{Agent, traits};
 use watchbill_hooks::install::Scope;
-use watchbill_protocol::doctor::{Doctor, HookSettings, HooksHealth, WatchMode};
+use watchbill_protocol::doctor::{Doctor, HookSettings, HooksHealth, Root, WatchMode};
 use watchbill_protocol::store::StoreHealth;
 
 use super::hooks::Advice;
@@ -18,7 +19,7 @@ pub fn render(doctor: &Doctor, advice: Advice<'_>, paint: Paint) -> String {
         out.push_str(&format!("versions of the agent: {}\n", one_line(&doctor.versions.agents.join(", "))));
     }
     for root in &doctor.roots {
-        out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &one_line(&root.path))));
+        out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &root_name(root))));
         if !root.exists {
             out.push_str(&paint.tone(Tone::Error, "  does not exist; it is picked up when it appears\n"));
             continue;
@@ -266,4 +267,11 @@ fn scope_of(settings: &HookSettings) -> Scope {
 
 fn count(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+/// The folder, with its agent where that is another one than the default.
+fn root_name(root: &Root) -> String {
+    let agent = Agent::of(&root.agent).filter(|agent| *agent != Agent::default());
+    let agent = agent.map(|agent| format!("{} ", traits(agent).title)).unwrap_or_default();
+    one_line(&format!("{agent}{}", root.path))
 }

@@ -1,5 +1,6 @@
 //! The roster as a table: groups, and one line for each session.
 
+use watchbill_agents::{Agent, traits};
 use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession};
 
 use super::{age_at, doing, local_date_time, name, plural, short, tone};
@@ -80,7 +81,12 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     if session.superseded == Some(true) {
         what.push_str(" · superseded");
     }
+    if let Some(agent) = Agent::of(&session.agent).filter(|agent| *agent != Agent::default()) {
+        what.push_str(&format!(" · {}", traits(agent).title));
+    }
     let tone = tone(session);
+    let id = short(&session.session_id);
+    let id_width = id.chars().count().max(8);
     let place = match place_width {
         0 => String::new(),
         _ => paint.tone(Tone::Dim, &fit(&place(session), place_width)) + " ",
@@ -88,8 +94,8 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     format!(
         "{} {} {} {place}{} {}",
         paint.tone(tone, glyph),
-        paint.tone(Tone::Dim, &fit(&short(&session.session_id), 8)),
-        fit(&name(session), title_width),
+        paint.tone(Tone::Dim, &fit(&id, id_width)),
+        fit(&name(session), title_width.saturating_sub(id_width - 8)),
         paint.tone(tone, &fit(&what, what_width)),
         paint.tone(Tone::Dim, &format!("{age:>7}")),
     )

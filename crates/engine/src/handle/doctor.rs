@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use watchbill_agents::Agent;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::memory::ContextChoice;
 use watchbill_hooks::health::health;
@@ -18,6 +19,7 @@ use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
 use crate::handle::hook_setup::{ExpectedHooks, every_scope};
+use crate::transcripts::TrackedFile;
 use crate::world::mute::MuteFile;
 use crate::world::source::HintSource;
 use watchbill_history::query;
@@ -47,8 +49,9 @@ pub fn doctor_with_watch_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Opt
 /// The whole report, without a trial of the watcher.
 pub fn doctor(engine: &Engine, mode_of: ModeOf<'_>) -> Doctor {
     let mut agents: BTreeSet<(Vec<u64>, String)> = BTreeSet::new();
-    let folded =
-        engine.sessions().files().values().filter_map(|file| file.main()?.facts().version.as_deref());
+    let of_default = |file: &&TrackedFile| file.place.agent() == Agent::default();
+    let files = engine.sessions().files().values().filter(of_default);
+    let folded = files.filter_map(|file| file.main()?.facts().version.as_deref());
     let running = engine.registry().all().filter_map(|witness| witness.entry.version.as_deref());
     for version in folded.chain(running) {
         agents
@@ -115,7 +118,7 @@ fn hooks_health(engine: &Engine) -> Option<HooksHealth> {
     })
 }
 
-fn doctor_root(engine: &Engine, root: &Path, mode_of: ModeOf<'_>) -> Root {
+fn doctor_root(engine: &Engine, root: &watchbill_agents::Root, mode_of: ModeOf<'_>) -> Root {
     let files = engine.sessions().files().iter().filter(|(path, _)| path.starts_with(root));
     let exists = engine.fs().stat(root).is_ok();
     let (mut number, mut bytes) = (0, 0);
@@ -124,6 +127,7 @@ fn doctor_root(engine: &Engine, root: &Path, mode_of: ModeOf<'_>) -> Root {
         bytes += file.bytes_read();
     }
     Root {
+        agent: root.agent.as_str().to_owned(),
         path: root.to_string_lossy().into_owned(),
         exists,
         watch: if exists { mode_of(root) } else { WatchMode::None },
@@ -131,7 +135,7 @@ fn doctor_root(engine: &Engine, root: &Path, mode_of: ModeOf<'_>) -> Root {
             engine
                 .sessions()
                 .iter()
-                .filter(|(_, session)| session.root.as_deref() == Some(root) && !session.mains.is_empty())
+                .filter(|(_, session)| session.root.as_ref() == Some(root) && !session.mains.is_empty())
                 .count(),
         ),
         files: count(number),

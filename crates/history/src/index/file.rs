@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use watchbill_agents::Agent;
 use watchbill_agents::files::parser_of;
 use watchbill_agents::layout::ClientPath;
 use watchbill_agents::traits::Parser;
@@ -25,6 +26,7 @@ use crate::reader::{LineReceiver, Reader};
 pub struct FileHistory {
     /// The file's session, from its path or its records.
     owner: Option<SessionId>,
+    by: Agent,
     agent: Option<Arc<str>>,
     reader: Reader,
     /// The keys of the file and its session in the store; `None` until something of the file is stored.
@@ -48,6 +50,7 @@ impl FileHistory {
         };
         let mut file = Self {
             owner,
+            by: place.agent(),
             agent,
             reader: Reader::default(),
             keys: None,
@@ -272,7 +275,14 @@ impl<B: RecordObserver> FileRead<'_, '_, B> {
         let keys = self
             .step
             .session_key(&owner)
-            .and_then(|session| Ok((self.step.file_key(self.name, session, agent.as_deref())?, session)));
+            .and_then(|session| Ok((self.step.file_key(self.name, session, agent.as_deref())?, session)))
+            .and_then(|(file, session)| {
+                // The default agent stands in each new row.
+                if self.file.by != Agent::default() {
+                    self.step.set_agent(session, self.file.by)?;
+                }
+                Ok((file, session))
+            });
         match keys {
             Ok(keys) => self.file.keys = Some(keys),
             Err(error) => {

@@ -193,14 +193,14 @@ fn find(store: &mut Store, asked: &SearchQuery, wanted: &StillWanted) -> Result<
     Ok(Ok((hits, answer.more, answer.cut)))
 }
 
-/// The sessions of the wanted project and chain; `None` for all.
+/// The sessions of the wanted project, agent and chain; `None` for all.
 fn sessions(
     store: &Store,
     asked: &SearchQuery,
 ) -> Result<Result<Option<Vec<SessionKey>>, ApiError>, StoreError> {
-    let mut sessions = match &asked.project {
-        Some(project) => Some(store.sessions_in_project(project)?),
-        None => None,
+    let mut sessions = match (asked.project.as_deref(), asked.agent.as_deref()) {
+        (None, None) => None,
+        (project, agent) => Some(store.sessions_of(project, agent)?),
     };
     if let Some(chain) = &asked.chain {
         let of_chain = match chain_sessions(store, chain)? {

@@ -213,6 +213,7 @@ fn the_doctor() {
     assert_json_snapshot!(Doctor {
         versions: Versions { watchbill: "0.1.0".into(), agents: vec!["2.1.329".into()] },
         roots: vec![Root {
+            agent: "claude".into(),
             path: "/home/dev/.claude".into(),
             exists: true,
             watch: WatchMode::Native,

@@ -138,6 +138,14 @@ impl WriteTransaction<'_> {
         }
     }
 
+    /// Notes whose session it is.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_agent(&mut self, session: SessionKey, agent: Agent) -> Result<(), StoreError> {
+        self.run("UPDATE sessions SET agent = ?2 WHERE id = ?1", (session, agent.as_str())).map(drop)
+    }
+
     /// Stores the roster's columns of a session, in place of earlier ones.
     ///
     /// # Errors

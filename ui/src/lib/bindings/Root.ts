@@ -6,6 +6,10 @@ import type { WatchMode } from "./WatchMode";
  */
 export type Root = { 
 /**
+ * The agent, by its word: `claude`, `codex`, ….
+ */
+agent: string, 
+/**
  * The folder.
  */
 path: string, 

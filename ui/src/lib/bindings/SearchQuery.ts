@@ -21,6 +21,10 @@ limit?: number,
  */
 project?: string, 
 /**
+ * Only sessions of this agent, by its word: `claude`, `codex`, ….
+ */
+agent?: string, 
+/**
  * Only texts at or after this time.
  */
 since?: string, 

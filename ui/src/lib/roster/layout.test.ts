@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { everydayRows, row } from "../host/mock/rows";
-import { countsOf, layoutOf, ofHistory, sameLayout } from "./layout";
+import { countsOf, layoutOf, ofHistory, sameLayout, withText } from "./layout";
 
 const none = { groups: new Set<never>(), text: "" };
 
@@ -60,6 +60,12 @@ test("two layouts are the same when groups and rows are", () => {
   expect(sameLayout(a, [{ group: "idle", ids: ["y", "x"] }])).toBe(false);
   expect(sameLayout(a, [{ group: "working", ids: ["x", "y"] }])).toBe(false);
   expect(sameLayout(a, [])).toBe(false);
+});
+
+test("`agent:` keeps the sessions of one agent", () => {
+  const rows = [row({ sessionId: "a" }), row({ sessionId: "b", agent: "codex" })];
+  const find = (text: string) => withText(rows, text).map((session) => session.sessionId);
+  expect([find("agent:codex"), find("agent:claude"), find("agent:none"), find("")]).toEqual([["b"], ["a"], [], ["a", "b"]]);
 });
 
 test("`project:` works as in the palette, and filters for the history hide no session", () => {

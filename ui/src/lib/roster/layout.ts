@@ -30,25 +30,25 @@ export function countsOf(sessions: readonly TrackedSession[], rest?: Readonly<Re
 }
 
 /** The parsed text of the filter. */
-type Wanted = { readonly terms: readonly string[]; readonly projects: readonly string[] };
+type Wanted = { readonly terms: readonly string[]; readonly projects: readonly string[]; readonly agents: readonly string[] };
 
-/** Words, and `project:` as in the palette. Other filters apply only to the history, see {@link ofHistory}. */
+/** Words, `project:` and `agent:` as in the palette. Other filters apply only to the history, see {@link ofHistory}. */
 function wantedOf(text: string): Wanted {
   const { words, filters } = readTyped(text, 0);
-  const projects = filters.flatMap(({ filter, value }) => (filter === "project" ? [value.toLocaleLowerCase()] : []));
-  return { terms: words.toLocaleLowerCase().split(/\s+/).filter(Boolean), projects };
+  const valuesOf = (name: string): string[] => filters.flatMap(({ filter, value }) => (filter === name ? [value.toLocaleLowerCase()] : []));
+  return { terms: words.toLocaleLowerCase().split(/\s+/).filter(Boolean), projects: valuesOf("project"), agents: valuesOf("agent") };
 }
 
 /** Names of the filters that apply only to the history. */
 export function ofHistory(text: string): string[] {
   const { filters } = readTyped(text, 0);
-  return [...new Set(filters.flatMap(({ filter }) => (filter === "project" ? [] : [`${filter}:`])))];
+  return [...new Set(filters.flatMap(({ filter }) => (filter === "project" || filter === "agent" ? [] : [`${filter}:`])))];
 }
 
 /** The sessions that match the filter's text. */
 export function withText(sessions: readonly TrackedSession[], text: string): readonly TrackedSession[] {
   const wanted = wantedOf(text);
-  if (wanted.terms.length === 0 && wanted.projects.length === 0) return sessions;
+  if (wanted.terms.length + wanted.projects.length + wanted.agents.length === 0) return sessions;
   return sessions.filter((session) => matches(session, wanted));
 }
 
@@ -67,7 +67,8 @@ function groupOf(session: TrackedSession): Group {
   return GROUPS.includes(session.group) ? session.group : "idle";
 }
 
-function matches(session: TrackedSession, { terms, projects }: Wanted): boolean {
+function matches(session: TrackedSession, { terms, projects, agents }: Wanted): boolean {
+  if (!agents.every((wanted) => session.agent.startsWith(wanted))) return false;
   const { project } = placeOf(session);
   const folders = [project, session.repoRoot, session.cwd].join("\n").toLocaleLowerCase();
   if (!projects.every((wanted) => folders.includes(wanted))) return false;

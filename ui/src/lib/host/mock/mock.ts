@@ -240,7 +240,7 @@ export class MockHost implements Host {
   #doctor(): Doctor {
     return this.#preset.unwell ? UNWELL : {
       versions: { watchbill: "0.1.0", agents: ["2.1.329"] },
-      roots: [{ path: "/home/dev/.claude", exists: true, watch: "native" as const, sessions: this.#rows.length, files: 48, bytes: 98_400_000 }],
+      roots: [{ agent: "claude", path: "/home/dev/.claude", exists: true, watch: "native" as const, sessions: this.#rows.length, files: 48, bytes: 98_400_000 }],
       registry: { readable: true, files: 7, live: 6 },
       limits: [{ name: "fs.inotify.max_user_watches", value: 65_536, needed: 412, enough: true }],
       desktop: { tray: true, notifications: true, notificationServer: "dunst 1.9.0" },

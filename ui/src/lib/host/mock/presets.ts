@@ -38,8 +38,8 @@ const NO_TIMELINE: MockTimeline = {
 export const UNWELL: Doctor = {
   versions: { watchbill: "0.1.0", agents: ["2.1.329"] },
   roots: [
-    { path: "/home/dev/.claude", exists: true, watch: "poll", sessions: 10, files: 12, bytes: 4_000_000 },
-    { path: "/mnt/gone/.claude", exists: false, watch: "none", sessions: 0, files: 0, bytes: 0 },
+    { agent: "claude", path: "/home/dev/.claude", exists: true, watch: "poll", sessions: 10, files: 12, bytes: 4_000_000 },
+    { agent: "claude", path: "/mnt/gone/.claude", exists: false, watch: "none", sessions: 0, files: 0, bytes: 0 },
   ],
   registry: { readable: false, files: 0, live: 0 },
   limits: [{ name: "fs.inotify.max_user_watches", value: 128, needed: 412, enough: false }],
