@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::forest::Forest;
 use super::lineage::{Lineage, Segment};
 use super::link::{Link, LinkConfidence, LinkReason};
-use super::markers::Announced;
+use super::markers::{Announced, Neighbour, opens_with_boundary};
 use super::nodes::Nodes;
 use crate::ids::{ChainId, SessionId};
 use crate::roster::row::Supersession;
@@ -48,6 +48,8 @@ pub struct Chains {
     /// [`Chains::renew`] moved chains into free places, so they are out of order.
     out_of_order: bool,
     by_session: HashMap<SessionId, usize>,
+    /// Facts about compactions that a later program may not see any more. The caller keeps them.
+    pub neighbours: Vec<Neighbour>,
 }
 
 impl Chains {
@@ -159,7 +161,7 @@ pub(super) fn assemble(
     let listed = nodes.iter().filter(|(number, node)| node.seen && needed[root[*number]]);
     let mut by_session = HashMap::with_capacity(chains.iter().map(|chain| chain.sessions.len()).sum());
     by_session.extend(listed.map(|(number, node)| (node.id.clone(), place[root[number]])));
-    Chains { chains, out_of_order: false, by_session }
+    Chains { chains, out_of_order: false, by_session, neighbours: Vec::new() }
 }
 
 /// For each node, the node that its chain began with.
@@ -283,7 +285,11 @@ impl Assembly<'_, '_> {
     /// reports.
     fn segments(&self, number: usize) -> (Vec<Segment>, Vec<(LinkReason, Option<Timestamp>)>) {
         let Some(lineage) = self.nodes[number].lineage else { return (Vec::new(), Vec::new()) };
-        let mut segments = lineage.segments[self.copied_segments(number, lineage)..].to_vec();
+        // A compaction that opened the file is counted once, and not as a segment before it.
+        let is_opened = self.announced.opened.binary_search(&number).is_ok();
+        let opening = usize::from(is_opened && opens_with_boundary(&self.nodes[number]));
+        let left_out = self.copied_segments(number, lineage).max(opening);
+        let mut segments = lineage.segments[left_out..].to_vec();
         let mut at: Vec<_> = segments
             .iter()
             .zip(segments.iter().skip(1).map(|s| s.started_at).chain([None]))

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::lineage::{HookMove, Lineage, Marker, RegistryMove, Switch};
+use super::lineage::{HookMove, Lineage, Marker, Neighbours, RegistryMove, Switch};
 use crate::ids::{ChainId, SessionId};
 use crate::time::Timestamp;
 
-static NO_TERMINALS: BTreeMap<SessionId, Arc<str>> = BTreeMap::new();
-static NO_TIMES: BTreeMap<SessionId, Timestamp> = BTreeMap::new();
+static NO_TERMINALS: BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>> = BTreeMap::new();
+static NO_TIMES: BTreeMap<SessionId, Option<Timestamp>> = BTreeMap::new();
+static NO_NEIGHBOURS: Neighbours = Neighbours::new();
 static NO_SWITCHES: BTreeMap<SessionId, Switch> = BTreeMap::new();
 static NO_NAMES: BTreeMap<ChainId, Arc<str>> = BTreeMap::new();
 static NO_SESSIONS: BTreeSet<SessionId> = BTreeSet::new();
@@ -26,14 +27,16 @@ pub struct LineageFacts<'a> {
     pub switches: &'a BTreeMap<SessionId, Switch>,
     /// Compactions that markers announced.
     pub markers: &'a [Marker],
-    /// The terminal of a session, where it is known. Any key will do; it is only compared
-    /// (see [`TerminalContext::identity`](crate::hook::TerminalContext::identity)).
-    pub terminals: &'a BTreeMap<SessionId, Arc<str>>,
+    /// The terminals of a session, where they are known, each with the time since when, oldest first. Any key will do;
+    /// it is only compared (see [`TerminalContext::identity`](crate::hook::TerminalContext::identity)).
+    pub terminals: &'a BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>>,
     /// For each running process the session that it is on now.
     pub live: &'a BTreeSet<SessionId>,
-    /// Start time of the process on a live session, so that the session is not taken for a resumed one. It is given
-    /// only for a process whose registry file is known to keep the old session after `/clear`.
-    pub live_since: &'a BTreeMap<SessionId, Timestamp>,
+    /// Sessions that a process has not left, with the time since when it may be on them, if that is known. The process
+    /// may have ended.
+    pub held: &'a BTreeMap<SessionId, Option<Timestamp>>,
+    /// What was known at compactions, and may be unknown now.
+    pub neighbours: &'a Neighbours,
     /// The user's joins and splits.
     pub manual: &'a [ManualLink],
     /// The user's names for chains, by the id that the chain had then.
@@ -51,10 +54,21 @@ impl<'a> LineageFacts<'a> {
             markers: &[],
             terminals: &NO_TERMINALS,
             live: &NO_SESSIONS,
-            live_since: &NO_TIMES,
+            held: &NO_TIMES,
+            neighbours: &NO_NEIGHBOURS,
             manual: &[],
             names: &NO_NAMES,
         }
+    }
+
+    /// Whether a process was on the session at this time and has not left it for another one. A process that came to
+    /// it later says nothing about then.
+    pub(super) fn was_held(&self, session: &SessionId, at: Timestamp) -> bool {
+        let since = self.held.get(session).copied().or(self.live.contains(session).then_some(None));
+        let moves = self.moves.iter().map(|moved| (&moved.to, moved.at));
+        let moves = moves.chain(self.hook_moves.iter().map(|moved| (&moved.to, moved.at)));
+        let moved = || moves.filter(|(to, _)| *to == session).map(|(_, at)| at).max();
+        since.is_some_and(|since| since.max(moved()).is_none_or(|since| since <= at))
     }
 }
 

@@ -3,7 +3,6 @@
 use super::copies::DisjointSets;
 use super::facts::LineageFacts;
 use super::lineage::SLACK;
-use super::link::LinkReason;
 use super::nodes::Nodes;
 use super::parents::{Origin, Parent};
 use crate::time::Timestamp;
@@ -21,21 +20,28 @@ pub(super) struct Forest {
 impl Forest {
     /// Takes origins that are free of cycles and decides which sessions they supersede.
     pub fn from_origins(nodes: &Nodes<'_>, origins: Vec<Origin>, facts: &LineageFacts<'_>) -> Self {
-        let mut superseded: Vec<Option<(usize, Option<Timestamp>)>> = vec![None; nodes.len()];
-        let mut trees = DisjointSets::new(nodes.len());
+        let mut forest = Self {
+            superseded: vec![None; nodes.len()],
+            trees: DisjointSets::new(nodes.len()),
+            origins: Vec::new(),
+        };
         for (number, origin) in origins.iter().enumerate() {
             let Some(parent) = origin.parent() else { continue };
-            trees.join(number, parent.from);
-            if !takes_over(nodes, facts, number, parent) {
-                continue;
-            }
-            // The user was led to the first successor; a later sibling changes nothing.
-            let old = &mut superseded[parent.from];
-            if old.is_none_or(|(by, at)| (parent.at, number) < (at, by)) {
-                *old = Some((number, parent.at));
+            forest.trees.join(number, parent.from);
+            if parent.at.is_some_and(|at| parent.continues && takes_over(nodes, facts, parent.from, at)) {
+                forest.supersede(number, parent);
             }
         }
-        Self { origins, superseded, trees }
+        forest.origins = origins;
+        forest
+    }
+
+    fn supersede(&mut self, number: usize, parent: Parent) {
+        // The user was led to the first successor; a later sibling changes nothing.
+        let old = &mut self.superseded[parent.from];
+        if old.is_none_or(|(by, at)| (parent.at, number) < (at, by)) {
+            *old = Some((number, parent.at));
+        }
     }
 
     /// Both come from the same first session.
@@ -43,44 +49,30 @@ impl Forest {
         self.trees.lowest(a) == self.trees.lowest(b)
     }
 
-    /// Gives a session without an origin the parent that a marker suggests, and supersedes that parent.
+    /// Gives a session without an origin the parent that a marker suggests.
     ///
     /// The two must be in different trees, so that no cycle can arise.
-    pub fn set_marker_parent(&mut self, number: usize, parent: Parent) {
+    pub fn set_marker_parent(
+        &mut self,
+        nodes: &Nodes<'_>,
+        facts: &LineageFacts<'_>,
+        number: usize,
+        parent: Parent,
+        compacted_at: Timestamp,
+    ) {
         self.trees.join(number, parent.from);
-        self.superseded[parent.from] = Some((number, parent.at));
+        if takes_over(nodes, facts, parent.from, compacted_at) {
+            self.supersede(number, parent);
+        }
         self.origins[number] = Origin::Known(parent);
     }
 }
 
-/// Whether the child supersedes the parent.
+/// Whether a successor that began at this time supersedes the session.
 ///
-/// It does not if the parent has later activity, or if a process is on the parent now: the user went back to it. Then
-/// the parent is a head again, beside its successor, because hiding work is worse than showing two rows.
-fn takes_over(nodes: &Nodes<'_>, facts: &LineageFacts<'_>, child: usize, parent: Parent) -> bool {
-    let from = &nodes[parent.from];
-    let Some(at) = parent.at.filter(|_| parent.continues && from.seen) else { return false };
-    if from.last.is_some_and(|last| last > at + SLACK) {
-        return false;
-    }
-    !facts.live.contains(from.id) || registry_lags(nodes, facts, child, parent, at)
-}
-
-/// Whether the registry still names the old session although its process went on: some agents do not rewrite the
-/// file on `/clear`. This counts only if the caller gives the start time of the process and no other fact contradicts
-/// it.
-fn registry_lags(
-    nodes: &Nodes<'_>,
-    facts: &LineageFacts<'_>,
-    child: usize,
-    parent: Parent,
-    at: Timestamp,
-) -> bool {
-    let same_process =
-        matches!(parent.reason, LinkReason::Clear | LinkReason::Process | LinkReason::Registry);
-    let old = nodes[parent.from].id;
-    same_process
-        && facts.live_since.get(old).is_some_and(|since| *since < at)
-        && !facts.live.contains(nodes[child].id)
-        && !facts.moves.iter().any(|m| m.to == *old && m.at >= at)
+/// It does not if the session has later activity, or if a process is on it now: the user went back to it. Then
+/// it is a head again, beside its successor, because hiding work is worse than showing two rows.
+fn takes_over(nodes: &Nodes<'_>, facts: &LineageFacts<'_>, from: usize, at: Timestamp) -> bool {
+    let from = &nodes[from];
+    from.seen && !facts.live.contains(from.id) && from.last.is_none_or(|last| last <= at + SLACK)
 }

@@ -1,5 +1,6 @@
 //! Lineage: the facts about a session's origin in its own records. The chain resolver needs nothing else of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,8 @@ pub struct Lineage {
     pub own_process_session: bool,
     /// `forkedFrom.sessionId`.
     pub forked_from: Option<SessionId>,
+    /// The file says which session it holds, and which one that comes from.
+    pub tells_origin: bool,
     /// The session whose subagent this one is. Such a session is part of that one's work and no work of its own.
     pub subagent_of: Option<SessionId>,
     /// Distinct `sessionId` values that are not this file's (history copied by 1.0.x), in order.
@@ -65,6 +68,7 @@ impl Lineage {
             process_sessions: Vec::new(),
             own_process_session: false,
             forked_from: None,
+            tells_origin: false,
             subagent_of: None,
             foreign_sessions: Vec::new(),
             began_by: None,
@@ -100,6 +104,12 @@ impl Lineage {
     /// When the session began, without the history that was copied into it.
     pub fn start(&self) -> Option<Timestamp> {
         self.own_started_at.or(self.started_at).or(self.spans.first().map(|span| span.0))
+    }
+
+    /// The latest activity up to a time, or the beginning.
+    pub fn active_until(&self, until: Timestamp) -> Option<Timestamp> {
+        let spans = self.spans.iter().filter(|span| span.0 <= until).map(|span| span.1.min(until));
+        spans.max().or(self.start().filter(|start| *start <= until))
     }
 
     /// The latest activity, or the beginning, and the end of the oldest span if there are several. That end moves
@@ -214,6 +224,10 @@ pub enum MoveCause {
     /// `/resume` inside a running process: the later session existed before.
     Resume,
 }
+
+/// For each session that a compaction began: the other sessions of which was known then where they ran. `true`: in its
+/// terminal; `false`: in another terminal, or in a process of their own. A later program does not see that any more.
+pub type Neighbours = BTreeMap<SessionId, BTreeMap<SessionId, bool>>;
 
 /// A marker file, as the source document defines it: it announces a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,6 +15,19 @@ use crate::time::{Millis, Timestamp};
 /// A marker this close to a boundary in the file announced that boundary.
 const BOUNDARY_WINDOW: Millis = Millis::from_secs(60);
 
+/// What is known now of a session at the compaction that began another one (see [`Neighbours`](super::lineage::Neighbours)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Neighbour {
+    /// The session that the compaction began.
+    pub of: SessionId,
+    /// The other session.
+    pub other: SessionId,
+    /// Whether it ran in the same terminal.
+    pub same: bool,
+    /// The time of the compaction.
+    pub at: Timestamp,
+}
+
 /// Compactions that only markers or hooks report.
 #[derive(Debug, Default)]
 pub(super) struct Announced {
@@ -22,6 +35,8 @@ pub(super) struct Announced {
     pub in_file: Vec<(usize, Timestamp)>,
     /// Sessions that a compaction opened, sorted.
     pub opened: Vec<usize>,
+    /// New facts about other sessions at these compactions.
+    pub neighbours: Vec<Neighbour>,
 }
 
 impl Announced {
@@ -50,28 +65,40 @@ pub(super) fn apply_markers(nodes: &Nodes<'_>, forest: &mut Forest, facts: &Line
     let mut candidates = Candidates::collect(nodes, forest, facts);
     for (number, marker) in distinct(nodes, facts) {
         let node = &nodes[number];
-        if node.lineage.is_some_and(|l| is_explained(l, marker.compacted_at)) {
-            continue;
-        }
-        let was_there = node.start.is_some_and(|start| start < marker.compacted_at - SLACK);
+        let at = marker.compacted_at;
+        // A boundary at the head of a file may be some seconds older than its marker. It is the compaction that opened
+        // the file.
+        let slack = if opens_with_boundary(node) { BOUNDARY_WINDOW } else { SLACK };
+        let was_there = node.start.is_some_and(|start| start < at - slack);
         if was_there || !opened.insert(number) {
-            announced.in_file.push((number, marker.compacted_at));
+            if !node.lineage.is_some_and(|l| is_explained(l, at)) {
+                announced.in_file.push((number, at));
+            }
             continue;
         }
         if forest.origins[number] != Origin::Unknown {
             // A proven origin beats the rule of thumb.
             continue;
         }
-        if let Some((from, reason, confidence)) = candidates.predecessor(nodes, forest, facts, number, marker)
-        {
-            let at = node.start.or(Some(marker.compacted_at));
-            forest.set_marker_parent(number, Parent { from, reason, confidence, at, continues: true });
-            candidates.remove(nodes, facts, from);
+        let noted = &mut announced.neighbours;
+        if let Some((from, reason, confidence)) = candidates.predecessor(forest, number, marker, noted) {
+            let at = node.start.or(Some(at));
+            let parent = Parent { from, reason, confidence, at, continues: true };
+            forest.set_marker_parent(nodes, facts, number, parent, marker.compacted_at);
+            candidates.continued.entry(from).or_default().push(marker.compacted_at);
         }
     }
     announced.in_file.sort_unstable();
     announced.opened = opened.into_iter().collect();
     announced
+}
+
+/// Whether the session's file holds nothing before its first compaction.
+pub(super) fn opens_with_boundary(node: &Node<'_>) -> bool {
+    let first = node.lineage.and_then(|lineage| lineage.segments.first());
+    first.filter(|first| first.boundary.is_some()).is_some_and(|first| {
+        first.ended_at.zip(node.start).is_none_or(|(ended, start)| start <= ended && ended <= start + SLACK)
+    })
 }
 
 /// The markers of known sessions, each announcement once, oldest first.
@@ -101,87 +128,113 @@ fn is_explained(lineage: &Lineage, at: Timestamp) -> bool {
     })
 }
 
-/// Sessions by their latest activity. If two stopped at the same time, the lower id is preferred.
-type ByActivity = BTreeSet<(Timestamp, Reverse<usize>)>;
-
-/// Sessions that a compaction could have ended, by terminal and by folder.
-struct Candidates<'a> {
-    by_terminal: BTreeMap<&'a str, ByActivity>,
-    by_cwd: BTreeMap<&'a str, ByActivity>,
+/// Sessions that a compaction could have ended. All is judged as it was at the compaction, so that a link stays when
+/// its earlier session goes on, or a process ends.
+struct Candidates<'x, 'a> {
+    nodes: &'x Nodes<'a>,
+    facts: &'x LineageFacts<'a>,
+    by_terminal: BTreeMap<&'a str, Vec<usize>>,
+    by_cwd: BTreeMap<&'a str, Vec<usize>>,
+    /// When each session went on in another one.
+    continued: BTreeMap<usize, Vec<Timestamp>>,
 }
 
-impl<'a> Candidates<'a> {
-    /// All sessions that are neither superseded nor live. A live session has another process than the new session.
-    fn collect(nodes: &Nodes<'a>, forest: &Forest, facts: &LineageFacts<'a>) -> Self {
-        let mut by_cwd: BTreeMap<&'a str, ByActivity> =
-            facts.markers.iter().map(|m| (folder(&m.cwd), ByActivity::new())).collect();
-        let mut by_terminal: BTreeMap<&'a str, ByActivity> = BTreeMap::new();
+impl<'x, 'a> Candidates<'x, 'a> {
+    fn collect(nodes: &'x Nodes<'a>, forest: &Forest, facts: &'x LineageFacts<'a>) -> Self {
+        let mut by_cwd: BTreeMap<&'a str, Vec<usize>> =
+            facts.markers.iter().map(|m| (folder(&m.cwd), Vec::new())).collect();
+        let mut by_terminal: BTreeMap<&'a str, Vec<usize>> = BTreeMap::new();
         for (number, node) in nodes.iter() {
-            let Some((lineage, last)) = node.lineage.zip(node.last) else { continue };
-            if forest.superseded[number].is_some() || facts.live.contains(node.id) {
-                continue;
-            }
-            let entry = (last, Reverse(number));
-            if let Some(terminal) = terminal_of(facts, node) {
-                by_terminal.entry(terminal).or_default().insert(entry);
+            // An agent whose files tell the origin of a session leaves no markers.
+            let Some(lineage) = node.lineage.filter(|lineage| !lineage.tells_origin) else { continue };
+            for (_, terminal) in facts.terminals.get::<SessionId>(node.id).into_iter().flatten() {
+                by_terminal.entry(terminal).or_default().push(number);
             }
             for cwd in &lineage.cwds {
                 if let Some(sessions) = by_cwd.get_mut(folder(cwd)) {
-                    sessions.insert(entry);
+                    sessions.push(number);
                 }
             }
         }
-        Self { by_terminal, by_cwd }
+        let mut continued: BTreeMap<usize, Vec<Timestamp>> = BTreeMap::new();
+        for parent in forest.origins.iter().filter_map(|origin| origin.parent()).filter(|p| p.continues) {
+            continued.entry(parent.from).or_default().extend(parent.at);
+        }
+        Self { nodes, facts, by_terminal, by_cwd, continued }
     }
 
-    /// Removes a session, because it is superseded now.
-    fn remove(&mut self, nodes: &Nodes<'_>, facts: &LineageFacts<'_>, number: usize) {
-        let node = &nodes[number];
-        let Some((lineage, last)) = node.lineage.zip(node.last) else { return };
-        let entry = (last, Reverse(number));
-        if let Some(sessions) = terminal_of(facts, node).and_then(|t| self.by_terminal.get_mut(t)) {
-            sessions.remove(&entry);
-        }
-        for cwd in &lineage.cwds {
-            if let Some(sessions) = self.by_cwd.get_mut(folder(cwd)) {
-                sessions.remove(&entry);
-            }
-        }
-    }
-
-    /// The session that the compaction ended: the most recently active one without activity after the compaction. A
-    /// session of the same terminal is preferred to one of the same folder.
+    /// The session that the compaction ended: the one that was active last before it. A session of the same terminal
+    /// is preferred to one of the same folder.
     ///
-    /// If the new session's terminal is known, a session of the same folder counts only if its own terminal is
-    /// unknown. A session in another terminal is a sibling, and so is one that began after the compaction, or after the
-    /// new session.
+    /// A session in another terminal is a sibling. So is one with a process of its own, one that was at work during the
+    /// compaction, and one that began after the compaction, or after the new session. Activity is known to a minute
+    /// only: a session of the folder that goes on within that time counts as at work.
     fn predecessor(
         &self,
-        nodes: &Nodes<'_>,
         forest: &mut Forest,
-        facts: &LineageFacts<'_>,
         number: usize,
         marker: &Marker,
+        noted: &mut Vec<Neighbour>,
     ) -> Option<(usize, LinkReason, LinkConfidence)> {
-        let terminal = terminal_of(facts, &nodes[number]);
-        let began = nodes[number].start.map_or(marker.compacted_at, |start| start.min(marker.compacted_at));
-        let mut newest = |sessions: Option<&ByActivity>, elsewhere: bool| {
-            let until = (marker.compacted_at + SLACK, Reverse(0));
-            let numbers = sessions?.range(..=until).rev().map(|(_, Reverse(n))| *n);
-            let mut fit = numbers.filter(|&n| !elsewhere || terminal_of(facts, &nodes[n]).is_none());
-            fit.find(|&n| nodes[n].start.is_some_and(|start| start < began) && !forest.same_tree(n, number))
-        };
-        let same_terminal = terminal.and_then(|t| newest(self.by_terminal.get(t), false));
-        if let Some(from) = same_terminal {
-            return Some((from, LinkReason::Marker, LinkConfidence::Proven));
+        let (node, at) = (&self.nodes[number], marker.compacted_at);
+        let until = at + SLACK;
+        let first_terminal = || self.facts.terminals.get::<SessionId>(node.id)?.first();
+        let terminal = self.terminal(number, until).or_else(|| first_terminal().map(|(_, key)| &**key));
+        let began = node.start.map_or(at, |start| start.min(at));
+        let known = self.facts.neighbours.get(node.id);
+        let in_folder = self.by_cwd.get(folder(&marker.cwd)).into_iter().flatten().copied();
+        let in_terminal = terminal.and_then(|key| self.by_terminal.get(key)).into_iter().flatten().copied();
+        let known_before = known.into_iter().flatten().filter_map(|(id, _)| self.nodes.find(id));
+        let places = in_folder.map(|n| (n, true)).chain(in_terminal.chain(known_before).map(|n| (n, false)));
+        let mut best = None;
+        for (n, in_folder) in places {
+            let other = &self.nodes[n];
+            if other.start.is_none_or(|start| start >= began) {
+                continue;
+            }
+            let known = known.and_then(|known| known.get(other.id)).copied();
+            let seen = || Some(terminal? == self.terminal(n, until)?);
+            let is_held = self.facts.was_held(other.id, at);
+            let same = if is_held { Some(false) } else { known.or_else(seen) };
+            if let Some(same) = same.filter(|_| same != known) {
+                noted.push(Neighbour { of: node.id.clone(), other: other.id.clone(), same, at });
+            }
+            let fits = same.unwrap_or_else(|| in_folder && !self.works(n, until));
+            if fits && self.is_unfollowed(n, at) && !forest.same_tree(n, number) {
+                best =
+                    best.max(self.active_until(n, until).map(|active| (same.is_some(), active, Reverse(n))));
+            }
         }
-        let from = newest(self.by_cwd.get(folder(&marker.cwd)), terminal.is_some())?;
-        Some((from, LinkReason::CwdRecency, LinkConfidence::Suggested))
+        best.map(|(is_same, _, Reverse(from))| match is_same {
+            true => (from, LinkReason::Marker, LinkConfidence::Proven),
+            false => (from, LinkReason::CwdRecency, LinkConfidence::Suggested),
+        })
     }
-}
 
-fn terminal_of<'a>(facts: &LineageFacts<'a>, node: &Node<'_>) -> Option<&'a str> {
-    facts.terminals.get::<SessionId>(node.id).map(|key| &**key)
+    /// Whether the session was active before and after this time, without a pause.
+    fn works(&self, number: usize, until: Timestamp) -> bool {
+        let spans = self.nodes[number].lineage.map_or(&[][..], |lineage| &lineage.spans);
+        spans.iter().any(|&(start, end)| start <= until && until < end)
+    }
+
+    /// Whether the session had no other successor then. One from which it was active again before or after the
+    /// compaction says nothing about then.
+    fn is_unfollowed(&self, number: usize, at: Timestamp) -> bool {
+        self.continued.get(&number).into_iter().flatten().all(|&other| {
+            let active = self.active_until(number, at.max(other) + SLACK);
+            active.is_some_and(|active| active > at.min(other) + SLACK)
+        })
+    }
+
+    fn active_until(&self, number: usize, until: Timestamp) -> Option<Timestamp> {
+        self.nodes[number].lineage?.active_until(until)
+    }
+
+    /// The session's terminal at a time.
+    fn terminal(&self, number: usize, at: Timestamp) -> Option<&'a str> {
+        let seen = self.facts.terminals.get::<SessionId>(self.nodes[number].id)?;
+        seen.iter().rev().find(|(since, _)| *since <= at).map(|(_, key)| &**key)
+    }
 }
 
 /// A folder's name without a slash at its end.

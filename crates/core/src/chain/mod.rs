@@ -21,8 +21,9 @@ mod parents;
 
 pub use chains::{Chain, Chains};
 pub use facts::{LineageFacts, ManualLink};
-pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, Segment, Switch};
+pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, Neighbours, RegistryMove, Segment, Switch};
 pub use link::{Link, LinkConfidence, LinkReason};
 pub use marker::{MarkerError, parse_marker};
+pub use markers::Neighbour;
 pub use resolve::{resolve, resolve_for};
 pub use ties::SessionGroups;

@@ -28,5 +28,7 @@ pub fn resolve_for(facts: &LineageFacts<'_>, wanted: &dyn Fn(&SessionId) -> bool
     let mut forest = Forest::from_origins(&nodes, parents, facts);
     let mut announced = apply_markers(&nodes, &mut forest, facts);
     announced.add_hooks(&nodes, &forest, facts);
-    assemble(&nodes, &forest, &announced, facts.names, wanted)
+    let mut chains = assemble(&nodes, &forest, &announced, facts.names, wanted);
+    chains.neighbours = announced.neighbours;
+    chains
 }

@@ -108,10 +108,19 @@ impl SessionGroups {
             }
         }
         // Only the meaning of a marker depends on the terminal.
-        for (session, terminal) in facts.terminals {
+        let terminals =
+            facts.terminals.iter().flat_map(|(session, seen)| seen.iter().map(move |t| (session, &t.1)));
+        for (session, terminal) in terminals {
             let number = self.number(session);
             let other = *self.terminals.entry(stable_hash(terminal.as_bytes())).or_insert(number);
             self.tie(number, other);
+        }
+        for (session, others) in facts.neighbours {
+            let number = self.number(session);
+            for other in others.keys() {
+                let other = self.number(other);
+                self.tie(number, other);
+            }
         }
     }
 

@@ -30,6 +30,7 @@ pub use open_calls::CALL_LIMIT;
 use open_calls::Calls;
 use part::Part;
 use segments::Segments;
+pub use turn::MATCH_SPAN;
 use turn::{PromptMatches, Turn};
 
 /// The fold of one file: a session's own transcript, or a subagent's.
@@ -210,6 +211,12 @@ impl HistoryFold {
     /// The working folder of the newest record that names one.
     pub fn folder(&self) -> Option<&str> {
         self.folder.as_deref()
+    }
+
+    /// A stored prompt of the transcript, at most [`MATCH_SPAN`] away from a hook event that names no prompt and comes next.
+    /// The fold keeps only the newest prompts.
+    pub fn recall_prompt(&mut self, prompt: &Batch) {
+        self.prompt_matches.recall(prompt);
     }
 
     /// The session whose file it is, or whose subagent's.

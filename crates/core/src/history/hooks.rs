@@ -92,7 +92,7 @@ impl HistoryFold {
         let words = &text[..text.floor_char_boundary(settings.words)];
         let id = match &event.payload.prompt_id {
             Some(id) => Arc::clone(id),
-            None => self.prompt_matches.match_hook(prompt_hash(&strip_private(words)), at, &event.origin.id),
+            None => self.prompt_matches.match_hook(prompt_hash(words), at, &event.origin.id),
         };
         let words = without_quotes(words);
         let words = without_reminders(&words, false);

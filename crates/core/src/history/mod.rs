@@ -19,6 +19,7 @@ mod snapshot;
 pub use boilerplate::without_quotes;
 pub use exclude::{Exclude, Links};
 pub use fold::HistoryFold;
+pub use fold::MATCH_SPAN;
 pub use fold::plans::{PLAN_LIMIT, plan_text};
 pub use hooks::HookEventParts;
 pub use private::{is_wholly_private, keep_public, may_hold_private, strip_private};

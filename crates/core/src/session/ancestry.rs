@@ -137,6 +137,7 @@ impl Ancestry {
 
     fn observe_origin(&mut self, session: &SessionRecord<'_>) {
         let lineage = &mut self.lineage;
+        lineage.tells_origin = true;
         let before = (lineage.forked_from.clone(), lineage.subagent_of.clone());
         match (&session.subagent_of, &session.forked_from) {
             (Some(parent), _) => lineage.subagent_of = Some(SessionId::new(parent)),

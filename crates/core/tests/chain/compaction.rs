@@ -1,7 +1,7 @@
 //! Compactions: inside a file, into a new id with a marker, and copied history by old agents.
 
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
-use watchbill_core::chain::LinkReason;
+use watchbill_core::chain::{LinkReason, MoveCause};
 
 use crate::facts::*;
 
@@ -55,6 +55,18 @@ fn without_terminals_a_busy_sibling_is_not_superseded() {
 }
 
 #[test]
+fn a_session_of_an_agent_without_markers_is_no_predecessor() {
+    // It stopped at the compaction, later than the true predecessor.
+    let other = session("x", &[(5, 109)]);
+    let sessions = [session("a", &[(0, 100)]), session("b", &[(111, 200)])];
+    let chains = World::of([sessions.to_vec(), vec![other.clone()]].concat());
+    assert_eq!(chains.marker("b", 110).chains().over_by("x"), Some("b"), "the rule is needed");
+    let chains = World::of([sessions.to_vec(), vec![other.of_other_agent()]].concat());
+    let chains = chains.marker("b", 110).chains();
+    assert_eq!((chains.sessions("b"), chains.over_by("x")), (vec!["a", "b"], None));
+}
+
+#[test]
 fn without_terminals_a_sibling_with_a_process_is_not_superseded() {
     // The sibling was active later than the predecessor, but its own process is still on it.
     let world = World::of([session("a", &[(0, 90)]), session("b", &[(111, 200)]), session("x", &[(5, 108)])])
@@ -65,9 +77,43 @@ fn without_terminals_a_sibling_with_a_process_is_not_superseded() {
         "the most recently active of the folder, as a suggestion"
     );
 
-    let chains = world.live("x").chains();
-    assert_eq!(chains.over_by("x"), None);
-    assert_eq!(chains.over_by("a"), Some("b"));
+    let world = world.live("x");
+    // Later, its process ends, and it may have gone on before.
+    let works_on = World {
+        lineages: [&world.lineages[..2], &[session("x", &[(5, 108), (300, 301)]).0]].concat(),
+        ..world.clone()
+    };
+    for world in [world.clone(), world.restarted(), works_on.clone(), works_on.restarted()] {
+        let chains = world.chains();
+        assert_eq!(chains.over_by("x"), None);
+        assert_eq!(chains.over_by("a"), Some("b"));
+        assert_eq!(chains.sessions("x"), ["x"]);
+    }
+}
+
+#[test]
+fn a_restart_forgets_no_terminal_that_a_compaction_was_seen_in() {
+    // After a restart, the terminals of processes that ended are unknown.
+    let world = World::of([session("a", &[(0, 90)]), session("b", &[(111, 200)]), session("x", &[(5, 108)])])
+        .marker("b", 110)
+        .terminal("a", "tab 1")
+        .terminal("b", "tab 1")
+        .terminal("x", "tab 2");
+    let goes_on = |world: &World| World {
+        lineages: [&[session("a", &[(0, 90), (300, 301)]).0], &world.lineages[1..]].concat(),
+        ..world.clone()
+    };
+    for world in [world.clone(), goes_on(&world), world.restarted(), goes_on(&world.restarted())] {
+        let chains = world.chains();
+        assert_eq!(chains.link("a", "b"), Some((LinkReason::Marker, Proven)));
+        assert_eq!(chains.sessions("x"), ["x"]);
+    }
+    // Without the predecessor, the other terminal's session does not take its place.
+    let mut alone = World { lineages: world.lineages[1..].to_vec(), ..world };
+    for _ in 0..2 {
+        assert_eq!(alone.chains().sessions("x"), ["x"]);
+        alone = alone.restarted();
+    }
 }
 
 #[test]
@@ -201,20 +247,116 @@ fn a_marker_waits_for_its_session() {
 }
 
 #[test]
-fn a_predecessor_that_goes_on_is_a_head_again() {
-    let world = World::of([session("a", &[(0, 90)]), session("b", &[(111, 200)])])
-        .marker("b", 110)
-        .terminal("a", "tab 1")
-        .terminal("b", "tab 1");
-    assert_eq!(world.chains().over_by("a"), Some("b"));
-    // Records up to two seconds later are the last ones on their way to the file.
-    let world = World { lineages: vec![session("a", &[(0, 112)]).0, session("b", &[(111, 200)]).0], ..world };
-    assert_eq!(world.chains().over_by("a"), Some("b"));
-    let world = World {
-        lineages: vec![session("a", &[(0, 90), (300, 301)]).0, session("b", &[(111, 200)]).0],
-        ..world
-    };
-    assert_eq!(world.chains().over_by("a"), None);
+fn a_predecessor_that_goes_on_is_a_head_again_and_stays_in_the_chain() {
+    for (tab, known) in [(true, (LinkReason::Marker, Proven)), (false, (LinkReason::CwdRecency, Suggested))] {
+        // A session that ended long ago in the same folder is no better predecessor.
+        let old = || session("old", &[(-9000, -8000)]);
+        let mut world =
+            World::of([old(), session("a", &[(0, 90)]), session("b", &[(111, 200)])]).marker("b", 110);
+        if tab {
+            world = world.terminal("a", "tab 1").terminal("b", "tab 1").terminal("old", "tab 1");
+        }
+        assert_eq!(world.chains().over_by("a"), Some("b"));
+        let goes_on = |spans: &[(i64, i64)]| World {
+            lineages: [old(), session("a", spans), session("b", &[(111, 200)])].map(|told| told.0).into(),
+            ..world.clone()
+        };
+        // Records up to two seconds later are the last ones on their way to the file.
+        assert_eq!(goes_on(&[(0, 112)]).chains().over_by("a"), Some("b"));
+        let gone_on = goes_on(&[(0, 90), (300, 301)]);
+        let again = gone_on.clone().moved(7, "nobody", "a", 299);
+        for world in [gone_on.clone(), gone_on.live_since("a", 290), again.live_since("a", -10)] {
+            let chains = world.chains();
+            assert_eq!([chains.over_by("a"), chains.over_by("old")], [None, None], "{tab}");
+            assert_eq!(chains.link("a", "b"), Some(known));
+            assert_eq!(chains.sessions("b"), ["a", "b"]);
+            assert_eq!(chains.chain("b").id, chain_id("a"), "the id stays");
+            assert_eq!(chains.chain("a").compaction_count, 1);
+        }
+    }
+}
+
+#[test]
+fn a_predecessor_that_goes_on_and_is_left_again_stays_in_the_chain() {
+    // It is compacted a second time, or ends with `/clear`.
+    let world = World::of([
+        session("a", &[(0, 90), (300, 400)]),
+        session("b", &[(111, 200)]),
+        session("c", &[(411, 500)]).process(&["a"]).cleared(),
+    ])
+    .marker("b", 110);
+    let cleared = world.chains();
+    let compacted = World::of([
+        session("a", &[(0, 90), (300, 400)]),
+        session("b", &[(111, 200)]),
+        session("c", &[(411, 500)]),
+    ])
+    .marker("b", 110)
+    .marker("c", 410);
+    // Of two sessions, the one that was active last before the compaction is the predecessor.
+    for chains in [cleared, compacted.chains()] {
+        assert_eq!(chains.sessions("c"), ["a", "b", "c"]);
+        assert_eq!(chains.over_by("a"), Some("c"));
+        assert_eq!(chains.over_by("b"), None);
+        assert_eq!(chains.link("a", "b"), Some((LinkReason::CwdRecency, Suggested)));
+    }
+    // Without activity between the two, the process never left `a` until `/clear`.
+    let mut world = world;
+    world.lineages[0] = session("a", &[(0, 90)]).0;
+    assert_eq!(world.chains().sessions("b"), ["b"]);
+}
+
+#[test]
+fn a_terminal_counts_as_it_was_at_the_compaction() {
+    // After the compaction, `a` was resumed in another tab, and `x` in the tab of `b`.
+    let chains = World::of([
+        session("a", &[(0, 90), (300, 301)]),
+        session("b", &[(111, 200)]),
+        session("x", &[(5, 108), (400, 401)]),
+    ])
+    .marker("b", 110)
+    .terminal("a", "tab 1")
+    .terminal("b", "tab 1")
+    .terminal("x", "tab 2")
+    .terminal_since("a", "tab 2", 299)
+    .terminal_since("x", "tab 1", 399)
+    .chains();
+    assert_eq!(chains.link("a", "b"), Some((LinkReason::Marker, Proven)));
+    assert_eq!(chains.sessions("x"), ["x"]);
+}
+
+#[test]
+fn a_new_file_that_begins_with_a_boundary_is_linked() {
+    // The boundary may carry the time at which the compaction began.
+    for start in [80, 105, 110, 112] {
+        for marker in [true, false] {
+            let mut new = session("b", &[(start, 200)]).compacted(&[start]);
+            new.0.segments[0].ended_at = Some(at(start));
+            let mut world = World::of([session("a", &[(0, start - 1)]), new]);
+            world = match marker {
+                true => world.marker("b", 110),
+                false => world.hook_move("a", "b", 110, MoveCause::Compact),
+            };
+            let chains = world.chains();
+            let chain = chains.chain("b");
+            if !marker && start < 105 {
+                continue;
+            }
+            assert_eq!(chain.sessions, [id("a"), id("b")], "{start} {marker}");
+            assert_eq!(chains.over_by("a"), Some("b"));
+            assert_eq!((chain.compaction_count, chain.segment_count), (1, 2), "{start} {marker}");
+        }
+    }
+}
+
+#[test]
+fn a_boundary_later_in_a_new_file_is_a_compaction_of_its_own() {
+    let chains =
+        World::of([session("a", &[(0, 90)]), session("b", &[(111, 300)]).compacted(&[150])]).marker("b", 110);
+    for chains in [chains.chains(), chains.marker("b", 150).chains()] {
+        assert_eq!(chains.sessions("b"), ["a", "b"]);
+        assert_eq!((chains.chain("b").compaction_count, chains.chain("b").segment_count), (2, 3));
+    }
 }
 
 #[test]

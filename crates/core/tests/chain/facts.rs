@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use watchbill_core::chain::{
     BeganBy, Chain, Chains, HookMove, Lineage, LineageFacts, Link, LinkConfidence, LinkReason, ManualLink,
-    Marker, MoveCause, RegistryMove, Segment, SessionGroups, Switch, resolve, resolve_for,
+    Marker, MoveCause, Neighbour, Neighbours, RegistryMove, Segment, SessionGroups, Switch, resolve,
+    resolve_for,
 };
 use watchbill_core::ids::{ChainId, Instance, RecordId, SessionId};
 use watchbill_core::time::Timestamp;
@@ -68,6 +69,12 @@ impl LineageBuilder {
     /// The first records of its file are those of `/clear`.
     pub fn cleared(mut self) -> Self {
         self.0.began_by = Some(BeganBy::Clear);
+        self
+    }
+
+    /// Its agent's files tell the origin of a session, and the agent leaves no markers.
+    pub fn of_other_agent(mut self) -> Self {
+        self.0.tells_origin = true;
         self
     }
 
@@ -138,9 +145,10 @@ pub struct World {
     pub hook_moves: Vec<HookMove>,
     pub switches: BTreeMap<SessionId, Switch>,
     pub markers: Vec<Marker>,
-    pub terminals: BTreeMap<SessionId, Arc<str>>,
+    pub terminals: BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>>,
     pub live: BTreeSet<SessionId>,
-    pub live_since: BTreeMap<SessionId, Timestamp>,
+    pub held: BTreeMap<SessionId, Option<Timestamp>>,
+    pub neighbours: Neighbours,
     pub manual: Vec<ManualLink>,
     pub names: BTreeMap<ChainId, Arc<str>>,
 }
@@ -194,10 +202,21 @@ impl World {
         self
     }
 
-    /// The session's terminal.
-    pub fn terminal(mut self, name: &str, key: &str) -> Self {
-        self.terminals.insert(id(name), Arc::from(key));
+    /// A process has been on the session since then.
+    pub fn live_since(mut self, name: &str, secs: i64) -> Self {
+        self.held.insert(id(name), Some(at(secs)));
+        self.live(name)
+    }
+
+    /// The session's terminal since then.
+    pub fn terminal_since(mut self, name: &str, key: &str, secs: i64) -> Self {
+        self.terminals.entry(id(name)).or_default().push((at(secs), Arc::from(key)));
         self
+    }
+
+    /// The session's terminal.
+    pub fn terminal(self, name: &str, key: &str) -> Self {
+        self.terminal_since(name, key, -100_000)
     }
 
     /// The user joins two sessions.
@@ -210,6 +229,21 @@ impl World {
     pub fn split(mut self, name: &str, secs: i64) -> Self {
         self.manual.push(ManualLink::Split { at: at(secs), session: id(name) });
         self
+    }
+
+    /// What a program knows that starts now and has stored what an earlier one saw at compactions.
+    pub fn restarted(&self) -> Self {
+        let mut neighbours = self.neighbours.clone();
+        for Neighbour { of, other, same, .. } in self.chains().neighbours {
+            neighbours.entry(of).or_default().insert(other, same);
+        }
+        Self {
+            neighbours,
+            terminals: BTreeMap::new(),
+            live: BTreeSet::new(),
+            held: BTreeMap::new(),
+            ..self.clone()
+        }
     }
 
     /// The chains that follow from the facts.
@@ -249,7 +283,8 @@ impl World {
             markers: &self.markers,
             terminals: &self.terminals,
             live: &self.live,
-            live_since: &self.live_since,
+            held: &self.held,
+            neighbours: &self.neighbours,
             manual: &self.manual,
             names: &self.names,
         })

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option::of;
 use proptest::prelude::*;
 use watchbill_core::chain::{
-    BeganBy, Chains, HookMove, Lineage, ManualLink, Marker, MoveCause, RegistryMove, SessionGroups, Switch,
+    BeganBy, Chains, HookMove, Lineage, LinkReason, ManualLink, Marker, MoveCause, RegistryMove,
+    SessionGroups, Switch,
 };
 use watchbill_core::ids::{Instance, SessionId};
+use watchbill_core::time::Timestamp;
 
 use crate::facts::*;
 
@@ -59,13 +61,51 @@ fn any_lineage() -> impl Strategy<Value = Lineage> {
     )
 }
 
+/// Terminals by number, with the times since when.
+fn any_terminals() -> impl Strategy<Value = BTreeMap<i64, usize>> {
+    btree_map(0i64..400, 0..3usize, 1..3)
+}
+
+fn in_terminals(seen: BTreeMap<i64, usize>) -> Vec<(Timestamp, Arc<str>)> {
+    seen.into_iter().map(|(since, n)| (at(since), Arc::from(["1", "2", "3"][n]))).collect()
+}
+
+/// Sessions whose only ties are markers.
+fn any_marked_world() -> impl Strategy<Value = World> {
+    any_world().prop_map(|mut world| {
+        let mut met = BTreeSet::new();
+        world.lineages.retain(|lineage| met.insert(lineage.session.clone()));
+        for lineage in &mut world.lineages {
+            let plain = Lineage::unknown(lineage.session.clone());
+            lineage.first_record = None;
+            lineage.boundaries.clear();
+            lineage.spans.sort_unstable();
+            *lineage = Lineage {
+                own_started_at: lineage.own_started_at,
+                spans: lineage.spans.clone(),
+                segments: lineage.segments.clone(),
+                cwds: lineage.cwds.clone(),
+                ..plain
+            };
+        }
+        World {
+            lineages: world.lineages,
+            markers: world.markers,
+            terminals: world.terminals,
+            live: world.live,
+            held: world.held,
+            ..World::default()
+        }
+    })
+}
+
 pub fn any_world() -> impl Strategy<Value = World> {
     let moves = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..5);
     let moves = (moves, vec((0..NAMES, 0..NAMES, 0i64..400, 0..4usize), 0..5));
     let markers = vec((0..NAMES, 0i64..400, 0..2usize), 0..5);
     let switches = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..3);
     let manual = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..3);
-    let live = (proptest::collection::btree_set(0..NAMES, 0..3), vec((0..NAMES, 0..3usize), 0..4));
+    let live = (btree_map(0..NAMES, of(0i64..400), 0..3), vec((0..NAMES, any_terminals()), 0..4));
     (vec(any_lineage(), 0..10), moves, (markers, switches), manual, live).prop_map(
         |(lineages, (moves, hooks), (markers, switches), manual, (live, terminals))| World {
             lineages,
@@ -110,13 +150,11 @@ pub fn any_world() -> impl Strategy<Value = World> {
                     false => ManualLink::Split { at: at(secs), session: id(&name(from)) },
                 })
                 .collect(),
-            live: live.into_iter().map(|n| id(&name(n))).collect(),
-            live_since: BTreeMap::new(),
+            held: live.iter().map(|(n, since)| (id(&name(*n)), since.map(at))).collect(),
+            neighbours: BTreeMap::new(),
+            live: live.into_keys().map(|n| id(&name(n))).collect(),
             names: BTreeMap::new(),
-            terminals: terminals
-                .into_iter()
-                .map(|(n, t)| (id(&name(n)), Arc::from(["1", "2", "3"][t])))
-                .collect(),
+            terminals: terminals.into_iter().map(|(n, seen)| (id(&name(n)), in_terminals(seen))).collect(),
         },
     )
 }
@@ -268,6 +306,59 @@ proptest! {
             let walk = std::iter::successors(Some(session), |at| chains.superseded(at).map(|s| &s.by));
             prop_assert!(walk.take(NAMES + 1).count() <= NAMES);
         }
+    }
+
+    #[test]
+    fn a_marker_supersedes_only_what_began_before(world in any_world()) {
+        let chains = world.chains();
+        let start = |session: &SessionId| {
+            world.lineages.iter().filter(|l| l.session == *session).filter_map(Lineage::start).min()
+        };
+        for link in chains.iter().flat_map(|chain| &chain.links).filter(|link| link.from != link.to) {
+            if matches!(link.reason, LinkReason::Marker | LinkReason::CwdRecency) {
+                let markers = world.markers.iter().filter(|marker| marker.session == link.to);
+                let began = start(&link.from);
+                prop_assert!(markers.into_iter().any(|m| began.is_some_and(|began| began < m.compacted_at)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_session_that_goes_on_keeps_its_marker_links(
+        mut world in any_marked_world(),
+        who in 0..NAMES,
+        resumed in any::<bool>(),
+        terminal in of(0..3usize),
+    ) {
+        let before = world.chains();
+        let (who, later) = (id(&name(who)), at(1000));
+        for lineage in world.lineages.iter_mut().filter(|l| l.session == who && !l.spans.is_empty()) {
+            lineage.spans.push((later, later));
+        }
+        if resumed && !world.held.contains_key(&who) {
+            world.live.insert(who.clone());
+            world.held.insert(who.clone(), Some(later));
+        }
+        if let Some(seen) = world.terminals.get_mut(&who).filter(|_| terminal.is_some()) {
+            seen.push((later, Arc::from(["1", "2", "3"][terminal.unwrap_or_default()])));
+        }
+        let after = world.chains();
+        prop_assert_eq!(links(&after), links(&before));
+        let goes_on = world.lineages.iter().any(|l| l.session == who && !l.spans.is_empty());
+        prop_assert!(!goes_on || after.superseded(&who).is_none(), "it is a head again");
+        for chain in &before {
+            prop_assert_eq!(after.of(&chain.sessions[0]).map(|chain| &chain.id), Some(&chain.id));
+        }
+    }
+
+    #[test]
+    fn a_marker_link_outlives_the_programs_that_saw_it(world in any_marked_world(), ended in 0..NAMES) {
+        let before = world.chains();
+        let mut later = world.restarted();
+        prop_assert_eq!(links(&later.chains()), links(&before));
+        later = later.live(&name(ended));
+        later.held.insert(id(&name(ended)), Some(at(1000)));
+        prop_assert_eq!(links(&later.restarted().chains()), links(&before));
     }
 
     #[test]

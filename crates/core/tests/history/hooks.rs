@@ -144,6 +144,31 @@ fn several_records_and_repeated_prompts_stay_apart_without_ids_in_hooks() {
 }
 
 #[test]
+fn a_prompt_is_compared_by_the_text_that_is_stored() {
+    for (record, hook_text, count) in [
+        ("make it so", "make it so\\n", 1),
+        ("<ide_opened_file>a.rs</ide_opened_file>make it so", "make it so", 1),
+        ("make it so\\n<system-reminder>be brief</system-reminder>", "make it so", 1),
+        ("make it so", "<private>a</private> make it so", 1),
+        // Nothing tells that these are one prompt.
+        ("make it so, quickly", "make it so", 2),
+    ] {
+        for hook_first in [true, false] {
+            let mut reader = Reader::new("s", None);
+            let submit = hook("UserPromptSubmit", false, &format!(r#""prompt":"{hook_text}""#));
+            for is_hook in [hook_first, !hook_first] {
+                match is_hook {
+                    true => reader.hook("event", START, &submit),
+                    false => reader.line(0, PROMPT.replace("make it so", record).as_bytes()),
+                }
+            }
+            reader.settle();
+            assert_eq!(reader.model.batches.len(), count, "{record} {hook_text} {hook_first}");
+        }
+    }
+}
+
+#[test]
 fn the_same_text_an_hour_later_is_another_prompt() {
     let again = PROMPT.replace(r#""promptId":"p-1","#, "").replace("15:00:00", "16:00:00");
     let mut reader = Reader::new("s", None);

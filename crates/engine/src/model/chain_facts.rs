@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use watchbill_core::chain::lineage::{HookMove, Lineage, Marker, RegistryMove};
+use watchbill_core::chain::lineage::{HookMove, Lineage, Marker, Neighbours, RegistryMove};
 use watchbill_core::chain::resolve::{LineageFacts, ManualLink};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -19,7 +19,9 @@ pub(crate) struct ChainFacts<'w> {
     markers: Vec<Marker>,
     hook_moves: Vec<HookMove>,
     switched: SwitchedSessions,
-    terminals: BTreeMap<SessionId, Arc<str>>,
+    terminals: BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>>,
+    held: BTreeMap<SessionId, Option<Timestamp>>,
+    neighbours: &'w Neighbours,
     manual: Vec<ManualLink>,
     user_edits: &'w UserEdits,
 }
@@ -33,9 +35,13 @@ impl<'w> ChainFacts<'w> {
         until: Option<Timestamp>,
         cwds: &mut dyn Iterator<Item = &Arc<str>>,
     ) -> Self {
+        let markers = witnesses.markers(cwds, until);
         Self {
             moves: witnesses.moves(),
-            markers: witnesses.markers(cwds, until),
+            // Only the meaning of a marker depends on it.
+            held: if markers.is_empty() { BTreeMap::new() } else { witnesses.held() },
+            markers,
+            neighbours: witnesses.neighbours(),
             hook_moves: witnesses.hook_moves(until),
             switched: own.switched(),
             terminals: witnesses.terminals(),
@@ -79,6 +85,8 @@ impl<'w> ChainFacts<'w> {
             markers: &self.markers,
             terminals: &self.terminals,
             live,
+            held: &self.held,
+            neighbours: self.neighbours,
             manual: &self.manual,
             names: self.user_edits.names(),
             ..LineageFacts::of(lineages)

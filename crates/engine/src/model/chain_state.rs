@@ -192,8 +192,7 @@ impl ChainState {
         LinkChange { new, old }
     }
 
-    /// Whether newer activity of the session may change its chains. `before` is the activity known so far; `lives` says
-    /// whether a process runs the session. Activity decides whether a superseded session comes back, whether a guessed
+    /// Whether newer activity of the session may change its chains. `before` is the activity known so far. Activity decides whether a superseded session comes back, whether a guessed
     /// link holds, and which session is the head. It also decides the chain's name, and whether a later session comes
     /// from this one.
     pub fn depends_on_activity(
@@ -201,7 +200,6 @@ impl ChainState {
         sessions: &Sessions,
         id: &SessionId,
         before: Option<ActiveTime>,
-        lives: &dyn Fn() -> bool,
     ) -> bool {
         let Some(chain) = self.chains.of(id).filter(|_| !self.all_due) else { return false };
         let is_guessed = |link: &Link| {
@@ -219,14 +217,14 @@ impl ChainState {
         if may_name(sessions, id, chain) {
             return true;
         }
-        let ended = |last| self.markers.iter().any(|marker| marker.may_end(last));
-        if now.last.is_some_and(ended) && !lives() {
+        let are_merged = before.oldest.is_some_and(|oldest| now.oldest != Some(oldest));
+        let may_end = |marker: &Marker| are_merged || before.last.is_none_or(|last| marker.may_end(last));
+        if self.markers.iter().any(may_end) {
             return true;
         }
         if self.ties.is_none() {
             self.note_all_ties(sessions);
         }
-        let are_merged = before.oldest.is_some_and(|oldest| now.oldest != Some(oldest));
         let last = before.last.filter(|_| !are_merged);
         self.ties.as_mut().is_some_and(|ties| ties.may_precede(id, last))
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use watchbill_core::chain::lineage::{Marker, RegistryMove};
+use watchbill_core::chain::lineage::{Marker, Neighbours, RegistryMove};
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
@@ -89,13 +89,17 @@ pub struct SeenFacts {
     pub moves: Vec<RegistryMove>,
     /// Read markers, by their files.
     pub markers: Vec<(String, Vec<Marker>)>,
+    /// What was known of sessions at the compactions of these markers.
+    pub neighbours: Neighbours,
 }
 
 impl SeenFacts {
     /// The sessions that these facts name.
     pub fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         let moved = self.moves.iter().flat_map(|seen| [&seen.from, &seen.to]);
-        moved.chain(self.markers.iter().flat_map(|(_, markers)| markers).map(|marker| &marker.session))
+        let beside = self.neighbours.iter().flat_map(|(of, others)| others.keys().chain([of]));
+        let marked = self.markers.iter().flat_map(|(_, markers)| markers).map(|marker| &marker.session);
+        moved.chain(marked).chain(beside)
     }
 
     /// A copy without the entries that name a session for which `is_removed` is true: that must not be stored.
@@ -110,8 +114,13 @@ impl SeenFacts {
                 markers.iter().filter(|marker| may_store(&marker.session)).cloned().collect::<Vec<_>>(),
             )
         });
+        let mut neighbours = self.neighbours.clone();
+        neighbours.retain(|of, others| {
+            others.retain(|other, _| may_store(other));
+            may_store(of) && !others.is_empty()
+        });
         // A marker's file name contains the session id, so leave out the path too.
-        Self { moves, markers: markers.filter(|(_, markers)| !markers.is_empty()).collect() }
+        Self { moves, markers: markers.filter(|(_, markers)| !markers.is_empty()).collect(), neighbours }
     }
 }
 

@@ -21,9 +21,8 @@ pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Op
             let id = fold.lineage().session.clone();
             rooms.sessions.get_or_make(&id).add_main(path.into());
             after_main_changed(rooms, &id, fresh);
-            let Rooms { env, witnesses, sessions, chains, rows, .. } = rooms;
-            let lives = || witnesses.lives(&id, env.is_live());
-            if chains.depends_on_activity(sessions, &id, before, &lives) {
+            let Rooms { sessions, chains, rows, .. } = rooms;
+            if chains.depends_on_activity(sessions, &id, before) {
                 chains.mark(id.clone());
             }
             rows.mark(id);

@@ -48,6 +48,7 @@ pub(super) fn tie_all(rooms: &mut Rooms) {
             (chains, Some(markers))
         }
     };
+    let chains = note_neighbours(rooms, chains);
     let origins = origins_in(&chains);
     let concerned = rooms.sessions.ids().chain(rooms.witnesses.named()).chain(rooms.own.sessions());
     let is_other = |id: &&SessionId| {
@@ -80,8 +81,17 @@ fn tie_due(rooms: &mut Rooms) -> bool {
     let live = group.iter().filter(lives).cloned().collect();
     let part = resolve_for(&beside.with(&lineages, &live), &|_| true);
     work.chains += 1;
+    let part = note_neighbours(rooms, part);
     take_part(rooms, &group, part);
     true
+}
+
+/// Keeps what these chains found out about compactions, because a later program may not see it any more.
+fn note_neighbours(rooms: &mut Rooms, mut chains: Chains) -> Chains {
+    if rooms.witnesses.note_neighbours(std::mem::take(&mut chains.neighbours), rooms.env.now()) {
+        rooms.pending.markers();
+    }
+    chains
 }
 
 /// Replaces the chains of the group with these.

@@ -39,7 +39,7 @@ fn mark_chains(rooms: &mut Rooms, before: &SwitchedSessions, sessions: &[Session
     }
     let is_in = |id: &&SessionId| after.switches.iter().any(|(to, switch)| *id == to || **id == switch.from);
     for id in sessions.iter().filter(is_in) {
-        if chains.depends_on_activity(folds, id, None, &|| false) {
+        if chains.depends_on_activity(folds, id, None) {
             chains.mark(id.clone());
         }
     }

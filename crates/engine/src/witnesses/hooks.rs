@@ -16,6 +16,8 @@ use watchbill_watch::process::Processes;
 /// Number of sessions in memory. Beyond it, the engine forgets the one that was silent for longest; its transcript has
 /// its state.
 const MAX_SESSIONS: usize = 4096;
+/// Number of terminals in memory for each session. Users seldom resume a session elsewhere.
+const MAX_TERMINALS: usize = 16;
 
 /// All facts from hooks.
 #[derive(Debug, Default)]
@@ -32,8 +34,8 @@ pub struct HookSession {
     fold: HookFold,
     /// The process of the newest event, its liveness, and the time when it took over the session.
     agent: Option<HookProcess>,
-    /// The terminal, from the newest event that names one.
-    terminal: Option<(Timestamp, Arc<TerminalContext>)>,
+    /// The terminals that the events name, each with the time of its first event, oldest first.
+    terminals: Vec<(Timestamp, Arc<TerminalContext>)>,
     cwd: Option<Arc<str>>,
     title: Option<Arc<str>>,
     model: Option<Arc<str>>,
@@ -88,6 +90,7 @@ impl Hooks {
         let same = session.agent() == origin.agent.as_ref();
         let is_newest = if same { origin.order >= session.last_order } else { origin.at >= session.last_at };
         session.note(origin, payload, is_newest);
+        change.lives |= session.note_terminal(origin);
         change.lives |= self.moves.take(origin, payload);
         if is_newest && let Some(instance) = &origin.agent {
             change.watch = session.note_process(instance, origin, payload, replayed, processes);
@@ -185,11 +188,6 @@ impl Hooks {
 impl HookSession {
     fn note(&mut self, origin: &HookOrigin, payload: &HookPayload, is_newest: bool) {
         self.first_at = Some(self.first_at.map_or(origin.at, |first| first.min(origin.at)));
-        if let Some(terminal) = &origin.terminal
-            && self.terminal.as_ref().is_none_or(|(at, _)| *at <= origin.at)
-        {
-            self.terminal = Some((origin.at, Arc::new(terminal.clone())));
-        }
         let fill = |place: &mut Option<Arc<str>>, value: &Option<Arc<str>>, wins: bool| {
             if value.is_some() && (wins || place.is_none()) {
                 place.clone_from(value);
@@ -209,6 +207,23 @@ impl HookSession {
         if is_newest {
             self.last_order = origin.order;
         }
+    }
+
+    /// Notes the terminal. Says whether it is another one than before.
+    fn note_terminal(&mut self, origin: &HookOrigin) -> bool {
+        let Some(terminal) = &origin.terminal else { return false };
+        let place = self.terminals.partition_point(|(since, _)| *since <= origin.at);
+        if place.checked_sub(1).is_some_and(|n| *self.terminals[n].1 == *terminal) {
+            return false;
+        }
+        match self.terminals.get_mut(place).filter(|(_, later)| **later == *terminal) {
+            Some((since, _)) => *since = origin.at,
+            None => self.terminals.insert(place, (origin.at, Arc::new(terminal.clone()))),
+        }
+        if self.terminals.len() > MAX_TERMINALS {
+            self.terminals.remove(0);
+        }
+        true
     }
 
     /// Notes the process of the newest event. Gives a process to watch for its exit.
@@ -266,7 +281,12 @@ impl HookSession {
 
     /// Its terminal.
     pub fn terminal(&self) -> Option<&Arc<TerminalContext>> {
-        self.terminal.as_ref().map(|(_, terminal)| terminal)
+        self.terminals.last().map(|(_, terminal)| terminal)
+    }
+
+    /// Its terminals, each with the time since when, oldest first.
+    pub fn terminals(&self) -> &[(Timestamp, Arc<TerminalContext>)] {
+        &self.terminals
     }
 
     /// `cwd` of the first event.

@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::chain::lineage::{HookMove, Marker, RegistryMove};
+use watchbill_core::chain::Neighbour;
+use watchbill_core::chain::lineage::{HookMove, Marker, Neighbours, RegistryMove};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::{ChildWitness, InstanceWitness};
 use watchbill_core::hook::{HookOrigin, HookPayload, TerminalContext};
@@ -32,6 +33,9 @@ use markers::Markers;
 use registry::{Registry, RegistryChange};
 use status_files::StatusFiles;
 
+/// Limit of sessions whose neighbours at the beginning are known. Only a faulty program makes more.
+const MAX_NEIGHBOURS: usize = 4096;
+
 /// All witnesses except the transcripts.
 #[derive(Default)]
 pub(crate) struct Witnesses {
@@ -39,6 +43,7 @@ pub(crate) struct Witnesses {
     hooks: Hooks,
     folders: Folders,
     markers: Markers,
+    neighbours: Neighbours,
     status_files: StatusFiles,
     children: Children,
 }
@@ -200,19 +205,54 @@ impl Witnesses {
         counts.into_iter().filter(|(_, n)| *n > 1).map(|(id, _)| Arc::from(id.as_str())).collect()
     }
 
-    /// A key of each session's terminal, if known. Two keys are equal if the terminal is the same.
-    pub fn terminals(&self) -> BTreeMap<SessionId, Arc<str>> {
-        let by_hooks = self
-            .hooks
-            .sessions()
-            .filter_map(|(id, session)| Some((id.clone(), session.terminal()?.identity()?)));
-        let mut terminals: BTreeMap<SessionId, Arc<str>> = by_hooks.collect();
+    /// The sessions that a process has not left, with the time since when it may be on them, if that is known.
+    pub fn held(&self) -> BTreeMap<SessionId, Option<Timestamp>> {
+        let mut held: BTreeMap<SessionId, Option<Timestamp>> = BTreeMap::new();
+        let by_hooks = self.hooks.sessions().filter_map(|(id, session)| session.instance(id));
+        let is_on = |w: &InstanceWitness| !self.hooks.has_left(&w.entry.instance, &w.entry.session);
+        for witness in self.registry.all().cloned().chain(by_hooks).filter(is_on) {
+            // A process of unknown age may have been on it all the time; `None` is the lowest.
+            let since = held.entry(witness.entry.session).or_insert(witness.entry.started_at);
+            *since = (*since).min(witness.entry.started_at);
+        }
+        held
+    }
+
+    /// What was known of sessions at the compactions that began others.
+    pub fn neighbours(&self) -> &Neighbours {
+        &self.neighbours
+    }
+
+    /// Notes what is known now of compactions up to `now`. Says whether it is new.
+    pub fn note_neighbours(&mut self, found: Vec<Neighbour>, now: Timestamp) -> bool {
+        let mut new = false;
+        for Neighbour { of, other, same, .. } in found.into_iter().filter(|found| found.at <= now) {
+            if self.neighbours.len() < MAX_NEIGHBOURS || self.neighbours.contains_key(&of) {
+                new |= self.neighbours.entry(of).or_default().insert(other, same) != Some(same);
+            }
+        }
+        new
+    }
+
+    /// Keys of each session's terminals, as far as known, each with the time since when, oldest first. Two keys are
+    /// equal if the terminal is the same.
+    pub fn terminals(&self) -> BTreeMap<SessionId, Vec<(Timestamp, Arc<str>)>> {
+        let mut terminals: BTreeMap<SessionId, Vec<_>> = BTreeMap::new();
+        for (id, session) in self.hooks.sessions() {
+            let known =
+                session.terminals().iter().filter_map(|(since, seen)| Some((*since, seen.identity()?)));
+            let known: Vec<_> = known.collect();
+            if !known.is_empty() {
+                terminals.insert(id.clone(), known);
+            }
+        }
         for witness in self.registry.all() {
             // The hook's terminal goes first, because its sender saw the innermost one. The registry tells only the
             // present tmux pane.
             let tmux = witness.entry.tmux.as_ref().map(TerminalContext::of_tmux);
             if let Some(terminal) = tmux.and_then(|tmux| tmux.identity()) {
-                terminals.entry(witness.entry.session.clone()).or_insert(terminal);
+                let since = witness.entry.started_at.unwrap_or(Timestamp::from_millis(0));
+                terminals.entry(witness.entry.session.clone()).or_insert_with(|| vec![(since, terminal)]);
             }
         }
         terminals
@@ -243,13 +283,18 @@ impl Witnesses {
 
     /// The facts to store: no file holds them, or their file may be gone.
     pub fn facts(&self) -> SeenFacts {
-        SeenFacts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }
+        SeenFacts {
+            moves: self.registry.moves().to_vec(),
+            markers: self.markers.kept(),
+            neighbours: self.neighbours.clone(),
+        }
     }
 
     /// Restores the facts from an earlier run.
     pub fn restore(&mut self, facts: SeenFacts) {
         self.registry.restore_moves(facts.moves);
         self.markers.restore(facts.markers);
+        self.neighbours = facts.neighbours;
     }
 
     /// The content of a session's status file. With `until`, only if it was written by then.

@@ -103,8 +103,12 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
         };
         (format!("/home/dev/{word}/compacted.{session}.marker"), vec![marker])
     };
-    let facts =
-        SeenFacts { moves: Vec::new(), markers: vec![marker(GONE, "goneword"), marker(STAYS, "staysword")] };
+    let beside = |of: &str, other: &str| (SessionId::new(of), [(SessionId::new(other), true)].into());
+    let facts = SeenFacts {
+        moves: Vec::new(),
+        markers: vec![marker(GONE, "goneword"), marker(STAYS, "staysword")],
+        neighbours: [beside(GONE, STAYS), beside(STAYS, GONE), beside("another", STAYS)].into(),
+    };
     let mut store = Store::open(&data, OpenMode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     step.put_fact("facts", &to_bytes(&facts)).unwrap();
@@ -139,6 +143,7 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
     let kept: SeenFacts =
         watchbill_core::session::snapshot::from_bytes(&store.fact("facts").unwrap().unwrap()).unwrap();
     assert_eq!(kept.markers, [marker(STAYS, "staysword")]);
+    assert_eq!(kept.neighbours, [beside("another", STAYS)].into());
     drop(receiver);
 }
 

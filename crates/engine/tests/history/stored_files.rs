@@ -2,7 +2,7 @@
 
 use watchbill_core::history::{Exclude, Role};
 use watchbill_core::ids::SessionId;
-use watchbill_core::time::Timestamp;
+use watchbill_core::time::{Millis, Timestamp};
 
 use crate::index_rig::{IndexRig, ROOT};
 
@@ -96,9 +96,7 @@ fn hooks_and_transcript_fill_one_row() {
 #[test]
 fn a_prompt_that_only_the_record_names_is_one_prompt_with_all_that_hooks_reported() {
     // Clients 2.1.87 to 2.1.195. The hook comes first, or a whole turn before the transcript is read.
-    let at = |secs: i64| {
-        Timestamp::parse("2026-11-20T15:00:00.000Z").unwrap() + watchbill_core::time::Millis(secs * 1000)
-    };
+    let at = |secs: i64| Timestamp::parse("2026-11-20T15:00:00.000Z").unwrap() + Millis(secs * 1000);
     let hook = |name: &str, more: &str| format!(r#"{{"session_id":"s","hook_event_name":"{name}",{more}}}"#);
     let plan = format!(
         r#""tool_name":"ExitPlanMode","tool_use_id":"e","tool_input":{{}},"tool_response":{{"plan":"1. x","filePath":"{ROOT}/plans/otter.md"}}"#
@@ -134,6 +132,57 @@ fn a_prompt_that_only_the_record_names_is_one_prompt_with_all_that_hooks_reporte
 }
 
 #[test]
+fn many_prompts_that_hooks_do_not_name_are_counted_once() {
+    // No program ran for long. Then the events come from the spool, before the transcript is read or after it.
+    let at = |n: i64| Timestamp::parse("2026-11-20T15:00:00.000Z").unwrap() + Millis(n * 40_000);
+    for (hooks_first, named) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut rig = IndexRig::new();
+        rig.append("s.jsonl", &prompt("0", "s", "before").replace("15:00:00", "14:00:00"));
+        rig.index("s.jsonl");
+        let read = |rig: &mut IndexRig| {
+            for n in 0..20 {
+                let time = at(n).to_string();
+                let line = prompt(&format!("{}", n + 1), "s", &format!("prompt {}", n % 7));
+                let line = line.replace("2026-11-20T15:00:00.000Z", &time);
+                let id = format!(r#""promptId":"p{n}","uuid""#);
+                rig.append("s.jsonl", &if named { line.replace(r#""uuid""#, &id) } else { line });
+            }
+            rig.index("s.jsonl");
+        };
+        let hear = |rig: &mut IndexRig| {
+            for n in 0..20 {
+                let hook = |name: &str, more: &str| {
+                    format!(r#"{{"session_id":"s","hook_event_name":"{name}",{more}}}"#)
+                };
+                let submit = hook("UserPromptSubmit", &format!(r#""prompt":"prompt {}\n""#, n % 7));
+                rig.hook(&format!("e{n}"), at(n), &submit);
+                let stop = hook("Stop", &format!(r#""last_assistant_message":"answer {n}""#));
+                rig.hook(&format!("s{n}"), at(n) + Millis(9_000), &stop);
+            }
+        };
+        if hooks_first {
+            hear(&mut rig);
+            read(&mut rig);
+        } else {
+            read(&mut rig);
+            rig.restart();
+            rig.index("s.jsonl");
+            hear(&mut rig);
+        }
+        let key = rig.store.session_key(&SessionId::new("s")).unwrap().unwrap();
+        let batches = rig.store.batches(key).unwrap();
+        assert_eq!(batches.len(), 21, "{hooks_first} {named}");
+        for (n, stored) in batches[1..].iter().enumerate() {
+            let batch = &stored.batch;
+            assert_eq!(batch.prompt, Some(format!("prompt {}", n % 7)), "{hooks_first} {named}");
+            let response = batch.response.as_ref().map(|(_, text)| text.clone());
+            assert_eq!(response, Some(format!("answer {n}")), "{hooks_first} {named}");
+            assert!(stored.file.is_some());
+        }
+    }
+}
+
+#[test]
 fn an_approved_plan_has_the_text_that_its_file_has_then() {
     let path = format!("{ROOT}/plans/otter.md");
     let approved = Timestamp::parse("2026-11-20T15:00:09.000Z").unwrap();
@@ -150,7 +199,7 @@ fn an_approved_plan_has_the_text_that_its_file_has_then() {
         rig.append("s.jsonl", &prompt("1", "s", "make it so"));
         rig.index("s.jsonl");
         if let Some(span) = written_after {
-            rig.fs.set_now(approved + watchbill_core::time::Millis(span));
+            rig.fs.set_now(approved + Millis(span));
             rig.fs.write(&path, b"1. x\n2. y\n");
         }
         let payload = format!(

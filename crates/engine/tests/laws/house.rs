@@ -532,6 +532,11 @@ impl House {
     }
 }
 
+/// All chains, as text.
+pub fn chains_of(engine: &Engine) -> Vec<String> {
+    engine.chains().iter().map(|chain| format!("{:?}", engine.chain(&chain.id.to_string()))).collect()
+}
+
 pub fn settings() -> Settings {
     Settings::for_roots(vec![PathBuf::from(ROOT)])
 }

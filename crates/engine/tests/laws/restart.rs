@@ -237,6 +237,69 @@ fn a_removed_marker_still_supersedes() {
     house.step(Input::ScanEnded(Vec::new()));
     house.look_again();
     assert_eq!(house.row(&old).superseded, superseded);
+
+    // It goes on: then it is a head again, in the same chain.
+    let chain = house.row(&new).work_chain_id;
+    house.wait(Millis::from_secs(300));
+    house.append(&old, &(old.prompt(5, house.now) + &old.answer(6, house.now)));
+    house.catch_up();
+    let heads = |house: &House| (house.row(&old).superseded, house.row(&new).work_chain_id);
+    assert_eq!(heads(&house), (None, chain.clone()));
+    house.reboot();
+    house.step(Input::ScanEnded(Vec::new()));
+    house.look_again();
+    assert_eq!(heads(&house), (None, chain));
+}
+
+#[test]
+fn a_sibling_whose_process_ends_after_a_compaction_takes_no_ones_place() {
+    let mut house = House::new();
+    house.attach_store();
+    let [old, new, sibling] = [1, 2, 3].map(|n| SessionWriter::new(&session(n), "/repo"));
+    let say = |house: &mut House, author: &SessionWriter| {
+        let n = house.number();
+        house.append(author, &(author.prompt(n, house.now) + &author.answer(n + 1000, house.now)));
+        house.catch_up();
+    };
+    house.run(7, "1");
+    let text = registry(7, "1", &sibling, "idle", house.now, house.now);
+    house.stage.fs.write(registry_file(7), text.as_bytes());
+    say(&mut house, &old);
+    house.wait(Millis::from_secs(20));
+    say(&mut house, &sibling);
+    house.wait(Millis::from_secs(20));
+    let path = format!("/repo/.claude/compacted.{}.marker", new.session);
+    house.stage.fs.write(&path, marker(&new.session, "/repo", house.now).as_bytes());
+    say(&mut house, &new);
+    house.look_again();
+    let restart = |house: &mut House| {
+        house.reboot();
+        house.step(Input::ScanEnded(Vec::new()));
+        house.look_again();
+    };
+    let told = |house: &House| {
+        let row = |author| house.row(author);
+        (row(&old).superseded_by, row(&sibling).superseded_by, row(&new).work_chain_id)
+    };
+    let chain = house.row(&old).work_chain_id;
+    assert_eq!(told(&house), (Some(new.session.clone()), None, chain.clone()));
+    house.kill(7, "1");
+    house.stage.fs.remove(registry_file(7));
+    for step in 0..4 {
+        house.look_again();
+        assert_eq!(told(&house), (Some(new.session.clone()), None, chain.clone()), "{step}");
+        house.wait(Millis::from_secs(300));
+        match step {
+            1 => say(&mut house, &sibling),
+            _ => restart(&mut house),
+        }
+    }
+    say(&mut house, &old);
+    for _ in 0..2 {
+        assert_eq!(told(&house), (None, None, chain.clone()), "it goes on, and both are heads");
+        assert_eq!(house.row(&old).work_chain_id, chain);
+        restart(&mut house);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use watchbill_agents::layout::ClientPath;
-use watchbill_core::history::{HistoryFold, HistorySettings, HookEventParts, Item};
+use watchbill_core::history::{HistoryFold, HistorySettings, HookEventParts, Item, MATCH_SPAN};
 use watchbill_core::hook::HookEvent;
 use watchbill_core::ids::SessionId;
 use watchbill_store::{SessionKey, Store, StoreError, WriteTransaction};
@@ -149,6 +149,12 @@ impl HistoryIndex {
         let known = self.ready.values_mut().find_map(|file| file.own_fold(id));
         let mut lonely = None;
         let fold = known.unwrap_or_else(|| lonely.insert(HistoryFold::new(id.clone(), None)));
+        if let (HookEvent::UserPromptSubmit { .. }, None) = (&event.payload.event, &event.payload.prompt_id) {
+            let at = event.origin.at;
+            for known in step.prompts_between(session, at - MATCH_SPAN, at + MATCH_SPAN)? {
+                fold.recall_prompt(&known.batch);
+            }
+        }
         let mut rows = Rows { step, session, file: None, fs, texts: 0, failed: None };
         // A repeated event stores nothing. Its items were stored with the first one. Stored again, they could go to a
         // later plan or turn.

@@ -200,6 +200,27 @@ impl WriteTransaction<'_> {
         if self.is_private(session, to)? { self.hide_calls(session, to) } else { Ok(()) }
     }
 
+    /// The prompts of the session's transcript between two times, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn prompts_between(
+        &self,
+        session: SessionKey,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Vec<StoredBatch>, StoreError> {
+        self.read(|sql| {
+            sql.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM batches
+                 WHERE session = ?1 AND file IS NOT NULL AND started_at BETWEEN ?2 AND ?3
+                 ORDER BY started_at, rowid"
+            ))?
+            .query_map((session, at(Some(from)), at(Some(to))), read)?
+            .collect()
+        })
+    }
+
     /// Whether the prompt of a turn is private as a whole.
     ///
     /// # Errors

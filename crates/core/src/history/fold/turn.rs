@@ -4,15 +4,20 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::rows::BatchId;
+use crate::history::boilerplate::{without_quotes, without_reminders};
+use crate::history::private::keep_public;
+use crate::history::rows::{Batch, BatchId};
 use crate::session::id_set::text_hash;
 use crate::time::{Millis, Timestamp};
 
-/// How many prompts are kept, to recognise the other witness's report of the same prompt.
+/// How many prompts are kept that the transcript reported, to recognise a hook's report of the same prompt. Of older ones,
+/// the caller has the rows (see [`HistoryFold::recall_prompt`](super::HistoryFold::recall_prompt)).
 const JOIN_LIMIT: usize = 8;
+/// How many prompts are kept that only hooks reported: while no program reads the transcript, they may be many.
+const HOOK_LIMIT: usize = 512;
 /// Longest time between two reports of one prompt. The record follows the hook by at most a second, but a hook
 /// event may wait in the sender's spool.
-const MATCH_SPAN: Millis = Millis::from_secs(60);
+pub const MATCH_SPAN: Millis = Millis::from_secs(60);
 
 /// The turn that the newest prompt began.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -95,17 +100,32 @@ impl PromptMatches {
         prompt.max_by_key(|prompt| prompt.at).map(|prompt| Arc::clone(&prompt.id))
     }
 
-    fn keep(&mut self, prompt: KnownPrompt) -> BatchId {
-        if self.0.len() == JOIN_LIMIT {
-            self.0.remove(0);
+    /// Adds a stored prompt that the transcript reported.
+    pub fn recall(&mut self, prompt: &Batch) {
+        if !self.0.iter().any(|known| known.id == prompt.id) {
+            let (id, at) = (Arc::clone(&prompt.id), prompt.started_at);
+            let text = text_hash(prompt.prompt.as_deref().unwrap_or_default());
+            self.keep(KnownPrompt { id, text, at, recorded: true, event: None });
         }
+    }
+
+    fn keep(&mut self, prompt: KnownPrompt) -> BatchId {
+        let limit = if prompt.recorded { JOIN_LIMIT } else { HOOK_LIMIT };
+        let is_like_it = |known: &KnownPrompt| known.recorded == prompt.recorded;
+        let mut left = (self.0.iter().filter(|known| is_like_it(known)).count() + 1).saturating_sub(limit);
+        self.0.retain(|known| {
+            let goes = left > 0 && is_like_it(known);
+            left -= usize::from(goes);
+            !goes
+        });
         let id = Arc::clone(&prompt.id);
         self.0.push(prompt);
         id
     }
 }
 
-/// Hash of a prompt's text, to compare the reports of two witnesses.
+/// Hash of a prompt's text as it is stored, to compare the reports of two witnesses. The sender of hooks strips private
+/// text, and only the record has the client's reminders and an editor's quotes.
 pub(in crate::history) fn prompt_hash(text: &str) -> u64 {
-    text_hash(text.trim())
+    text_hash(keep_public(&without_reminders(&without_quotes(text), false)).unwrap_or_default().trim())
 }

@@ -6,7 +6,7 @@ use super::texts::beyond;
 use super::turn::{Turn, prompt_hash};
 use super::{HistoryFold, RecordContext};
 use crate::history::boilerplate::{without_quotes, without_reminders};
-use crate::history::private::{keep_public, strip_private};
+use crate::history::private::keep_public;
 use crate::history::rows::{Batch, BatchId, BatchOrigin, BatchStatus, Ended, Item, Request, Role, RowSink};
 use crate::ids::RecordId;
 use crate::session::answer::{SYNTHETIC, ends_turn};
@@ -80,8 +80,7 @@ impl HistoryFold {
             Some(RecordId(id)) => Arc::from(format!("{id:032x}")),
             None => Arc::from(format!("byte {}", step.offset)),
         });
-        // The sender of hooks strips private text.
-        let from = self.prompt_matches.match_record(prompt_hash(&strip_private(text)), step.at, own);
+        let from = self.prompt_matches.match_record(prompt_hash(text), step.at, own);
         let Some(to) = named.filter(|to| *to != from) else { return from };
         // Hooks before 2.1.196 name no prompt. Records of subagents name this one.
         self.prompt_matches.rename(&from, &to);

@@ -103,8 +103,8 @@ pub fn check(project: u64, rows: &SessionRows, job: &Job, reply: &str, told: &[S
     checked
 }
 
-/// The title and the summary in a reply to the question about a session. A title that may steer its reader is left empty: agents see
-/// titles too.
+/// The title and the summary in a reply to the question about a session. A line that may steer its reader is left empty: agents see
+/// these lines too.
 ///
 /// # Errors
 /// When the reply has another form, may hold a secret, or says nothing.
@@ -118,7 +118,9 @@ pub fn check_summary(reply: &str) -> Result<(String, Summary), Refused> {
             return Err(Refused::Secret);
         }
         let line = line.split(' ').take(WORDS).collect::<Vec<_>>().join(" ");
-        Ok(if line.chars().any(char::is_alphanumeric) { cut(&line, FIELD) } else { String::new() })
+        // `is_order` would refuse most lines: they name work as an order does.
+        let is_told = line.chars().any(char::is_alphanumeric) && !is_suspect(&line);
+        Ok(if is_told { cut(&line, FIELD) } else { String::new() })
     };
     let [title, request, investigated, learned, completed, next_steps] = FIELDS.map(field);
     let title = title?.trim_matches(['"', '\'', '.', ' ']).to_owned();
@@ -133,8 +135,7 @@ pub fn check_summary(reply: &str) -> Result<(String, Summary), Refused> {
     if summary == Summary::default() {
         return Err(Refused::Short);
     }
-    // `is_order` would refuse most titles: they name work as an order does.
-    Ok((if is_suspect(&title) { String::new() } else { cut(&title, TITLE) }, summary))
+    Ok((cut(&title, TITLE), summary))
 }
 
 fn finding(project: u64, rows: &SessionRows, job: &Job, value: &Value) -> Result<Signal, Refused> {

@@ -240,6 +240,34 @@ fn a_marker_supersedes_only_a_session_of_its_own_terminal() {
 }
 
 #[test]
+fn a_compacted_session_that_is_resumed_elsewhere_stays_in_the_chain() {
+    let mut house = House::live();
+    let hook = |house: &mut House, pid: u32, session: &str, window: u32, source: &str| {
+        let mut message =
+            house.hook_message(pid, session, json!({"hook_event_name": "SessionStart", "source": source}));
+        message.origin.terminal = Some(TerminalContext {
+            kind: "kitty".into(),
+            ids: [("KITTY_WINDOW_ID".into(), window.to_string().into())].into(),
+        });
+        house.run(pid, &start_of(pid)).step(Input::Hooks(vec![message]));
+    };
+    hook(&mut house, 7, A, 1, "startup");
+    house.write_all(A, [prompt("one"), answer("done"), turn_over()]).at(10.0);
+    house.hook(7, A, json!({"hook_event_name": "SessionEnd", "reason": "other"}));
+    let marker = json!({"newSessionId": B, "cwd": CWD, "compactedAt": house.now.to_string()});
+    house.at(10.5).write_in_folder(&format!("compacted.{B}.marker"), &marker.to_string());
+    hook(&mut house, 8, B, 1, "startup");
+    house.write(B, prompt("two")).at(12.0);
+    assert_eq!(house.row(A).superseded_by.as_deref(), Some(B));
+    let chain = house.row(A).work_chain_id;
+    assert_eq!(house.row(B).work_chain_id, chain);
+    hook(house.at(300.0), 9, A, 2, "resume");
+    assert_eq!((house.row(A).superseded_by, house.row(B).work_chain_id), (None, chain.clone()));
+    house.write(A, prompt("three")).at(310.0);
+    assert_eq!((house.row(A).superseded_by, house.row(B).work_chain_id), (None, chain));
+}
+
+#[test]
 fn edge_35_a_resumed_session_is_not_ended_by_events_of_its_old_process() {
     let mut house = House::live();
     house.run(7, "700").hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup"}));
