@@ -9,6 +9,7 @@ mod answer_times;
 mod answers;
 #[cfg(target_os = "linux")]
 mod callers;
+mod codex;
 mod demo;
 mod errors;
 mod exported;
