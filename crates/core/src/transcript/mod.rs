@@ -5,6 +5,7 @@ mod entry;
 pub mod inherited;
 pub mod json;
 pub mod line_splitter;
+pub mod origin;
 pub mod payloads;
 pub mod record;
 pub mod report;

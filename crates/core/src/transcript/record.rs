@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::origin::{SUBAGENT, SessionRecord};
 pub use super::tokens::{TokenTotal, Usage};
 use crate::ids::RecordId;
 use crate::time::Timestamp;
@@ -158,26 +159,6 @@ impl Body<'_> {
 
 /// Longest text that a record carries into the fold, in bytes; longer ones are cut at a character boundary.
 pub const TEXT_LIMIT: usize = 2048;
-
-/// The entrypoint of a subagent that has a transcript of its own. It is part of the work of the session that started it.
-pub const SUBAGENT: &str = "subagent";
-
-/// What a session says about itself at the beginning of its file.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct SessionRecord<'a> {
-    /// Its id.
-    pub id: Cow<'a, str>,
-    /// The session that it is a fork of.
-    pub forked_from: Option<Cow<'a, str>>,
-    /// The session whose subagent it is.
-    pub subagent_of: Option<Cow<'a, str>>,
-    /// Records with a smaller number than this were copied from another session.
-    pub own_from: Option<u64>,
-    /// A program writes the prompts, not a person.
-    pub by_program: bool,
-    /// Our host runs it, and writes the transcript that is stored.
-    pub by_host: bool,
-}
 
 /// A prompt and its source.
 #[derive(Debug, Clone, PartialEq)]
