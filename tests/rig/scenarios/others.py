@@ -1,8 +1,9 @@
-"""Other agents beside the client: sessions that Watchbill does not read yet must not be shown."""
+"""Other agents than Claude Code."""
 
 import json
 import subprocess
 
+import truth
 from replies import Step, text, tool
 
 from . import scenario
@@ -19,25 +20,38 @@ request_max_retries = 0
 """
 
 
-@scenario("Codex CLI at work: it has no row yet, and nothing is shown in its place", needs="codex")
+# The process may have ended by the time at which a watcher looks.
+DONE = truth.phase("done", f"waiting_for_input idle ended {truth.ABSENT}", "turn_ended", None)
+
+
+@scenario("Codex CLI by a program: a turn with a command, seen in its rollout", needs="codex")
 def codex_exec(stage):
     folder = stage.sandbox.home / ".codex"
     folder.mkdir()
     (folder / "config.toml").write_text(CONFIG.format(port=stage.sandbox.port))
-    stage.model(run=[Step(text("I run it."), tool("exec_command", cmd="echo hi > out.txt")), Step(text("Done."))])
+    stage.gate("gate")
+    stage.model(run=[Step(text("I run it."), tool("exec_command", cmd="cat gate > out.txt")), Step(text("Done."))])
     stage.late()
     # Codex cannot make its own sandbox below a temporary folder; the namespace is a sandbox already.
     words = [stage.programs.codex, "exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access", "run it @@run"]
-    ran = subprocess.run(
+    stage.truth.turn("codex", stage.now(), truth.STARTING, "codex exec with a prompt")
+    ran = subprocess.Popen(
         [str(word) for word in words],
         cwd=stage.sandbox.work,
         env=stage.sandbox.environment(),
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=60,
     )
-    events = [json.loads(line)["type"] for line in ran.stdout.splitlines() if line.startswith("{")]
-    stage.expect(events[-1:] == ["turn.completed"], f"Codex ended with {events[-1:]}: {ran.stderr[-300:]}")
-    stage.expect((stage.sandbox.work / "out.txt").read_text() == "hi\n", "Codex did not run its command")
+    started = json.loads(ran.stdout.readline())
+    stage.expect(started["type"] == "thread.started", f"Codex began with {started}")
+    stage.truth.bind("codex", started["thread_id"])
+    stage.truth.turn("codex", stage.reached("gate"), truth.WORKING, "its command runs")
+    stage.rest(2)
+    stage.open("gate")
+    stage.truth.turn("codex", stage.answered("run", 1).answered, DONE, "the model's last answer")
+    rest, _ = ran.communicate(timeout=60)
+    events = [json.loads(line)["type"] for line in rest.splitlines() if line.startswith("{")]
+    stage.expect(events[-1:] == ["turn.completed"], f"Codex ended with {events[-1:]}")
+    stage.expect((stage.sandbox.work / "out.txt").read_text() == "go on\n", "Codex did not run its command")
     stage.rest(2)
