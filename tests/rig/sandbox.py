@@ -27,6 +27,8 @@ class Ways:
     answer: str | None = None
     # Each watcher with hooks also has the entry that waits for an answer.
     waits: bool = False
+    # Folders of other agents, which are there before the watchers begin.
+    others: tuple = ()
 
 
 class Sandbox:
@@ -40,7 +42,8 @@ class Sandbox:
         self.port = port
         self.sets = sets
         self.watchbill = programs.watchbill
-        for folder in (self.work, self.claude / "projects", self.claude / "sessions", self.log, self.root / "tmp"):
+        others = [self.home / name for name in ways.others]
+        for folder in (self.work, self.claude / "projects", self.claude / "sessions", self.log, self.root / "tmp", *others):
             folder.mkdir(parents=True)
         for witnesses in self.sets:
             self.data(witnesses).mkdir(parents=True)

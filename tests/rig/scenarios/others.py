@@ -5,6 +5,7 @@ import subprocess
 
 import truth
 from replies import Step, text, tool
+from sandbox import Ways
 
 from . import scenario
 
@@ -24,11 +25,9 @@ request_max_retries = 0
 DONE = truth.phase("done", f"waiting_for_input idle ended {truth.ABSENT}", "turn_ended", None)
 
 
-@scenario("Codex CLI by a program: a turn with a command, seen in its rollout", needs="codex")
+@scenario("Codex CLI by a program: a turn with a command, seen in its rollout", ways=Ways(others=(".codex",)), needs="codex")
 def codex_exec(stage):
-    folder = stage.sandbox.home / ".codex"
-    folder.mkdir()
-    (folder / "config.toml").write_text(CONFIG.format(port=stage.sandbox.port))
+    (stage.sandbox.home / ".codex/config.toml").write_text(CONFIG.format(port=stage.sandbox.port))
     stage.gate("gate")
     stage.model(run=[Step(text("I run it."), tool("exec_command", cmd="cat gate > out.txt")), Step(text("Done."))])
     stage.late()
