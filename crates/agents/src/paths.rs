@@ -62,6 +62,11 @@ impl ClientPath {
         }
     }
 
+    /// The agent that writes the file, if it is not the default one, whose form our own files have too.
+    pub fn written_by_other(&self) -> Option<Agent> {
+        Some(self.agent()).filter(|agent| *agent != Agent::default())
+    }
+
     /// Whether this is a transcript, a file of appended records.
     pub fn is_transcript(&self) -> bool {
         matches!(self, Self::Transcript { .. } | Self::Subagent { .. } | Self::FlatSubagent { .. })

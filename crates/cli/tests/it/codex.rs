@@ -85,3 +85,16 @@ fn an_excluded_folder_leaves_nothing_of_a_rollout() {
     assert_eq!(sessions_with(&home, &["hello"]), 0);
     assert_eq!(sessions_with(&home, &["echo"]), 0);
 }
+
+#[test]
+fn a_session_that_began_in_a_terminal_goes_on_there_or_as_a_copy() {
+    let home = with_rollouts("");
+    let refused = home.run_watchbill(&["resume", RAN]);
+    assert!(refused.err.contains(&format!("fork it, or run `codex resume {RAN}`")), "{}", refused.err);
+    let forked = home.run_watchbill(&["fork", RAN]);
+    assert!(
+        forked.err.contains("the folder /home/dev/work_codex does not exist"),
+        "else it began: {}",
+        forked.err
+    );
+}

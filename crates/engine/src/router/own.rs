@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use watchbill_agents::files::place_of;
+use watchbill_agents::resume::resume_command;
 use watchbill_agents::{Agent, traits};
 use watchbill_drive::client::{HostError, send};
 use watchbill_drive::folder::{Folder, FolderError};
@@ -185,8 +187,16 @@ impl Start {
             return Err(ApiError::new(ErrorCode::Unsupported, words));
         };
         // The other agents name their sessions themselves.
-        let session = if traits(agent).takes_session_id {
+        let is_its_own =
+            row.transcript_path.as_deref().and_then(|path| place_of(Path::new(path))?.written_by_other());
+        let session = if traits(agent).takes_session_id || (call.fork && is_its_own == Some(agent)) {
             row.session_id.clone()
+        } else if is_its_own == Some(agent) {
+            let words = format!(
+                "only a copy of this session can go on here: fork it, or run `{}` in a terminal",
+                resume_command(agent, &row.session_id, None)
+            );
+            return Err(ApiError::new(ErrorCode::Unsupported, words));
         } else {
             let folder = earlier.ok_or_else(|| missing("its agent's id of the session is not known"))?;
             let id =
