@@ -30,6 +30,17 @@ pub struct Process {
     pub reads_keys: Option<bool>,
 }
 
+/// Who holds the lock (`flock`) on a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockHolder {
+    /// The system does not tell.
+    Unknown,
+    /// No process that can be seen from here.
+    Free,
+    /// The process with this id.
+    Process(u32),
+}
+
 impl Process {
     /// When it was started, in ticks since boot; `None` on systems that do not count so.
     pub fn start_ticks(&self) -> Option<u64> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::facts::{Environment, ExitFd, Process};
+use crate::facts::{Environment, ExitFd, LockHolder, Process};
 
 /// The clock that counts since boot, sleep included.
 pub(crate) const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Boottime;
@@ -169,6 +169,38 @@ pub fn holds_lock(pid: u32, file: &Path) -> bool {
     })
 }
 
+/// Who holds the lock (`flock`) on the file of this device and inode, without opening it: `/proc/locks` lists all locks of
+/// processes that this one can see (proc_locks(5)).
+///
+/// The open files of the process would tell more, but some programs hide them (`PR_SET_DUMPABLE`).
+pub fn lock_holder(dev: u64, ino: u64) -> LockHolder {
+    match fs::read_to_string("/proc/locks") {
+        Ok(locks) => locks
+            .lines()
+            .find_map(|line| holder_in(line, (rustix::fs::major(dev), rustix::fs::minor(dev)), ino))
+            .map_or(LockHolder::Free, LockHolder::Process),
+        Err(_) => LockHolder::Unknown,
+    }
+}
+
+/// The holder in a line of `/proc/locks`, such as `3: FLOCK  ADVISORY  WRITE 77 fe:01:524 0 EOF`. A process that waits for the lock
+/// has `->` behind the number.
+///
+/// Some file systems (btrfs, overlayfs) show a file under another device than the lock, both with the major 0. Then the inode alone
+/// decides.
+fn holder_in(line: &str, (major, minor): (u32, u32), ino: u64) -> Option<u32> {
+    let mut words = line.split_ascii_whitespace().skip(1);
+    if words.next()? != "FLOCK" {
+        return None;
+    }
+    let holder = words.nth(2)?.parse().ok()?;
+    let mut place = words.next()?.split(':');
+    let mut number = || u32::from_str_radix(place.next()?, 16).ok();
+    let (found, below) = (number()?, number()?);
+    let same_device = found == major && (below == minor || major == 0);
+    (same_device && place.next()?.parse() == Ok(ino)).then_some(holder)
+}
+
 /// What the system tells of an open file.
 fn descriptor_lines(pid: u32, descriptor: &str) -> Vec<String> {
     let info = read(pid, &format!("fdinfo/{descriptor}")).unwrap_or_default();
@@ -191,6 +223,8 @@ pub fn boot() -> Option<Arc<str>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use super::*;
 
     #[test]
@@ -249,6 +283,48 @@ mod tests {
             assert_eq!(terminal_name(number).as_deref(), Some(name));
         }
         assert_eq!((terminal_name(0), terminal_name(-1), terminal_name(0x0501)), (None, None, None));
+    }
+
+    #[test]
+    fn a_line_of_locks_is_read() {
+        let holder = |line: &str| holder_in(line, (0xfe, 1), 524);
+        assert_eq!(holder("3: FLOCK  ADVISORY  WRITE 77 fe:01:524 0 EOF"), Some(77));
+        for other in [
+            "3: -> FLOCK  ADVISORY  WRITE 78 fe:01:524 0 EOF",
+            "3: POSIX  ADVISORY  WRITE 77 fe:01:524 0 EOF",
+            "3: FLOCK  ADVISORY  WRITE 77 fe:02:524 0 EOF",
+            "3: FLOCK  ADVISORY  WRITE 77 fe:01:525 0 EOF",
+            "3: FLOCK  ADVISORY  WRITE -1 fe:01:524 0 EOF",
+            "3: FLOCK  ADVISORY  WRITE 77 fe:01",
+            "3: FLOCK",
+            "",
+        ] {
+            assert_eq!(holder(other), None, "{other}");
+        }
+        let of_btrfs = "3: FLOCK  ADVISORY  WRITE 77 00:1f:524 0 EOF";
+        assert_eq!((holder_in(of_btrfs, (0, 0x2a), 524), holder(of_btrfs)), (Some(77), None));
+    }
+
+    #[test]
+    fn the_holder_of_a_childs_lock_is_found_until_it_ends() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let id = file.as_file().metadata().map(|meta| (meta.dev(), meta.ino())).expect("it has an id");
+        let holder = || lock_holder(id.0, id.1);
+        assert_eq!(holder(), LockHolder::Free);
+        let mut child = std::process::Command::new("flock")
+            .arg("--close")
+            .arg(file.path())
+            .args(["sh", "-c", "echo held; read -r _"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("util-linux");
+        let mut said = [0; 5];
+        child.stdout.as_mut().expect("it is a pipe").read_exact(&mut said).expect("it says so");
+        assert_eq!(holder(), LockHolder::Process(child.id()));
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+        assert_eq!(holder(), LockHolder::Free);
     }
 
     #[test]

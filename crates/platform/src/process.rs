@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-pub use crate::facts::{Environment, ExitFd, Process};
+pub use crate::facts::{Environment, ExitFd, LockHolder, Process};
 pub use crate::system::{
     all, children, command_line, control_group, controls_terminal, environment, exit_fd, has_open,
-    holds_lock, is_own, look, program_file,
+    holds_lock, is_own, lock_holder, look, program_file,
 };
 
 /// Time since the start of a process; `None` if the system does not tell. `now` is [`crate::clock::since_boot`].

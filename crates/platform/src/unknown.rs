@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::facts::{Environment, ExitFd, Process};
+use crate::facts::{Environment, ExitFd, LockHolder, Process};
 
 /// Unknown.
 pub(crate) fn started(_process: &Process) -> Option<Duration> {
@@ -59,6 +59,11 @@ pub fn controls_terminal(_pid: u32, _terminal: &str) -> bool {
 /// Untried: the listener at the socket counts as the holder of its lock.
 pub fn holds_lock(_pid: u32, _file: &Path) -> bool {
     true
+}
+
+/// Unknown.
+pub fn lock_holder(_dev: u64, _ino: u64) -> LockHolder {
+    LockHolder::Unknown
 }
 
 /// Unknown: the caller looks at the process from time to time.

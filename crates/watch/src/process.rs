@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::Instance;
-#[cfg(target_os = "linux")]
-use watchbill_platform::clock;
-use watchbill_platform::process;
+use watchbill_core::time::Millis;
+use watchbill_platform::{clock, process};
+
+use crate::fs::FileId;
 
 pub use crate::children::{Child, Parent};
 pub use watchbill_platform::process::ExitFd;
@@ -47,6 +48,30 @@ pub trait Processes: Send + Sync {
         let _ = pid;
         Parent::Unknown
     }
+
+    /// Who holds the lock on a file. Never locks or opens it.
+    fn lock_holder(&self, file: FileId) -> LockHolder {
+        let _ = file;
+        LockHolder::Unknown
+    }
+}
+
+/// Who holds the lock on a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LockHolder {
+    /// The system does not tell. Only Linux does.
+    Unknown,
+    /// No process that is seen from here. A process of another machine, or of an outer container, is not.
+    Free,
+    /// This process.
+    Process {
+        /// The process.
+        instance: Instance,
+        /// Time since its start, as in [`Child`].
+        age: Millis,
+        /// Whether a terminal controls it.
+        in_terminal: bool,
+    },
 }
 
 /// The real processes.
@@ -90,6 +115,23 @@ impl Processes for SystemProcesses {
 
     fn parent(&self, pid: u32) -> Parent {
         crate::children::parent(pid)
+    }
+
+    fn lock_holder(&self, file: FileId) -> LockHolder {
+        let pid = match process::lock_holder(file.dev, file.ino) {
+            process::LockHolder::Unknown => return LockHolder::Unknown,
+            process::LockHolder::Free => return LockHolder::Free,
+            process::LockHolder::Process(pid) => pid,
+        };
+        let Some(found) = process::look(pid).filter(|found| !found.has_ended) else {
+            return LockHolder::Free;
+        };
+        let age = process::age(&found, clock::since_boot()).unwrap_or_default().as_millis();
+        LockHolder::Process {
+            instance: Instance { pid, proc_start: Some(found.start.into()) },
+            age: Millis(age.try_into().unwrap_or(i64::MAX)),
+            in_terminal: found.tty.is_some(),
+        }
     }
 }
 
@@ -169,6 +211,7 @@ fn probe_here(instance: &Instance) -> Liveness {
 pub struct FakeProcesses {
     known: Arc<Mutex<HashMap<Instance, Liveness>>>,
     children: Arc<Mutex<HashMap<u32, Vec<Child>>>>,
+    locks: Arc<Mutex<HashMap<FileId, LockHolder>>>,
 }
 
 impl FakeProcesses {
@@ -185,6 +228,11 @@ impl FakeProcesses {
     /// Sets the children of `pid`, newest first.
     pub fn set_children(&self, pid: u32, children: Vec<Child>) {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).insert(pid, children);
+    }
+
+    /// Sets who holds the lock on a file.
+    pub fn set_lock(&self, file: FileId, holder: LockHolder) {
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner).insert(file, holder);
     }
 }
 
@@ -208,6 +256,11 @@ impl Processes for FakeProcesses {
 
     fn parent(&self, _pid: u32) -> Parent {
         Parent::Unknown
+    }
+
+    fn lock_holder(&self, file: FileId) -> LockHolder {
+        let locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        locks.get(&file).cloned().unwrap_or(LockHolder::Free)
     }
 }
 
