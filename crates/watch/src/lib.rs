@@ -1,10 +1,10 @@
 //! Discovers and follows the agent's files: hints in, exact new bytes and facts out.
 //!
 //! A file event is a hint and carries no truth ([`hints`]). Truth is `stat` and the bytes at a cursor ([`tail`]).
-//! [`scan`] finds files, and [`watcher`] reports what may have changed. [`process`]
-//! tells whether a client still runs, [`repo`] finds the repository of a working folder, and [`clock`] gives the
-//! time. All code reaches files through [`fs::Fs`], so that tests and the demo run on [`mem::MemFs`]. Nothing here
-//! writes, and no other crate knows `notify`.
+//! [`scan`] finds files, and [`watcher`] reports what may have changed. [`process`] tells whether a client still runs,
+//! [`messages`] carries what an agent's server says, [`repo`] finds the repository of a working folder, and [`clock`]
+//! gives the time. All code reaches files through [`fs::Fs`], so that tests and the demo run on [`mem::MemFs`]. Nothing
+//! here writes, and no other crate knows `notify`.
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ pub mod clock;
 pub mod fs;
 pub mod hints;
 pub mod mem;
+pub mod messages;
 mod mode;
 mod native;
 mod open_file_cache;

@@ -119,6 +119,11 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
     ("statig", &["watchbill-core"], "the session machine is pure"),
     ("rusqlite*", &["watchbill-store"], "one crate knows the database"),
     ("x11rb*", &["watchbill-terminal"], "one crate searches windows of other programs"),
+    (
+        "tungstenite",
+        &["watchbill-watch", "watchbill-engine"],
+        "one crate carries messages of agents' servers; the engine's tests play a server",
+    ),
     ("axum", &["watchbill-service"], "one crate listens for HTTP"),
     ("ureq", &["watchbill-model-client"], "one program has an HTTP client"),
     ("rustls*", &["watchbill-model-client"], "one program has an HTTP client"),
@@ -163,14 +168,16 @@ const NOT_IN_PROGRAMS: &[&str] = &[
     "native-tls",
     "openssl*",
     "quinn*",
-    "tungstenite*",
+    "tokio-tungstenite",
+    "async-tungstenite",
 ];
 /// The program that may hold a client: it starts only when the user has named a model, and speaks to that alone.
 const CLIENT: &str = "watchbill-model-client";
 /// The crates of its client. It may contain no other one.
 const OF_CLIENT: &[&str] = &["ureq", "rustls", "rustls-pki-types", "rustls-webpki"];
-/// Crates that listen. A feature whose name begins with `client` would let them connect as well.
-const LISTENERS: &[&str] = &["hyper", "hyper-util"];
+/// Crates that listen, or carry messages over a given stream. A feature whose name begins so would let them connect as well.
+const UNCONNECTED: &[(&str, &str)] =
+    &[("hyper", "client"), ("hyper-util", "client"), ("tungstenite", "handshake")];
 const PROGRAMS: &[&str] = &["watchbill", "watchbill-desktop", "watchbill-host"];
 /// Programs of the tree that are no part of what a user installs.
 const NOT_INSTALLED: &[&str] = &["xtask", "watchbill-testkit", "watchbill-shell"];
@@ -285,7 +292,10 @@ fn the_one_client_is_in_a_program_of_its_own() {
         let inside = contents_of(CLIENT, &metadata);
         assert!(inside.contains("ureq"), "the walk found nothing: {inside:?}");
         let others = inside.iter().filter(|name| {
-            NOT_IN_PROGRAMS.iter().chain(LISTENERS).any(|pattern| matches(pattern, name))
+            NOT_IN_PROGRAMS
+                .iter()
+                .chain(UNCONNECTED.iter().map(|(name, _)| name))
+                .any(|pattern| matches(pattern, name))
                 && !OF_CLIENT.contains(&name.as_str())
         });
         complaints.extend(others.map(|name| format!("{CLIENT} on {platform} contains {name}")));
@@ -300,7 +310,7 @@ fn the_one_client_is_in_a_program_of_its_own() {
     no_complaints(complaints);
 }
 
-/// The features of [`LISTENERS`] with which a program could connect. The metadata has the features of the whole tree, with
+/// The features of [`UNCONNECTED`] with which a program could connect. The metadata has the features of the whole tree, with
 /// those that only tests turn on; `cargo tree` has the ones of this program.
 fn client_features(program: &str, platform: &str) -> Vec<String> {
     let output = std::process::Command::new(env!("CARGO"))
@@ -318,8 +328,9 @@ fn client_features(program: &str, platform: &str) -> Vec<String> {
     let features = listing.lines().filter_map(|line| {
         let (package, features) = line.split_once('\t')?;
         let name = package.split(' ').next()?;
-        let client = features.split(',').find(|feature| feature.starts_with("client"))?;
-        LISTENERS.contains(&name).then(|| format!("{program} on {platform}: {name} has the feature {client}"))
+        let (_, begin) = UNCONNECTED.iter().find(|(unconnected, _)| *unconnected == name)?;
+        let client = features.split(',').find(|feature| feature.starts_with(begin))?;
+        Some(format!("{program} on {platform}: {name} has the feature {client}"))
     });
     features.collect()
 }

@@ -28,8 +28,47 @@ pub struct Writer {
     turn: Arc<Mutex<()>>,
 }
 
-/// `&Stream` implements `Read`. This owns its share of the stream and reads too.
-struct SharedStream(Arc<Stream>);
+/// `&Stream` implements `Read` and `Write`. This owns its share of the stream.
+#[derive(Clone)]
+pub struct SharedStream(Arc<Stream>);
+
+impl SharedStream {
+    /// Shares a stream.
+    pub fn new(stream: Stream) -> Self {
+        Self(Arc::new(stream))
+    }
+
+    /// Sets the longest wait for the other end to write and to read.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn wait_at_most(&self, at_most: Option<Duration>) -> io::Result<()> {
+        self.0.set_recv_timeout(at_most)?;
+        self.0.set_send_timeout(at_most)
+    }
+
+    /// Closes both directions, even while another thread reads or writes. On Windows, the connection ends when its last
+    /// share is dropped.
+    pub fn close(&self) {
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            let Stream::UdSocket(socket) = &*self.0;
+            // Ignore the error of a connection that is closed already.
+            let _ = rustix::net::shutdown(socket.as_fd(), rustix::net::Shutdown::Both);
+        }
+    }
+}
+
+impl Write for SharedStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&*self.0).flush()
+    }
+}
 
 impl Read for SharedStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -157,13 +196,7 @@ impl Writer {
     /// Closes both directions, even while another thread reads or writes. On Windows, the connection ends when its last
     /// half is dropped.
     pub fn close(&self) {
-        #[cfg(unix)]
-        {
-            use std::os::fd::AsFd;
-            let Stream::UdSocket(socket) = &*self.stream;
-            // Ignore the error of a connection that is closed already.
-            let _ = rustix::net::shutdown(socket.as_fd(), rustix::net::Shutdown::Both);
-        }
+        SharedStream(Arc::clone(&self.stream)).close();
     }
 }
 

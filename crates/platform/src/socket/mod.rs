@@ -8,4 +8,4 @@ pub use address::with_short_path;
 pub use address::{Address, SocketIdentity, is_ours, peer};
 pub use interprocess::local_socket::traits::{ListenerExt, Stream as StreamExt};
 pub use interprocess::local_socket::{Listener, Stream};
-pub use lines::{Reader, Writer, halves};
+pub use lines::{Reader, SharedStream, Writer, halves};
