@@ -5,10 +5,10 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::ids::Agent;
+use watchbill_core::ids::{Agent, SessionId};
 
 use crate::paths::{ClientPath, ClientPathKind, below};
-use crate::traits::{Layout, Parser, TopFolder};
+use crate::traits::{Layout, Parser, StatusServer, TopFolder};
 use crate::{claude, traits};
 
 /// A folder in which an agent keeps its sessions. It stands for its path.
@@ -64,9 +64,24 @@ impl Root {
         layout_of(self.agent).folders
     }
 
-    /// The folder that has a file for each of the agent's processes.
+    /// The folder that has a file for each of the agent's processes, or for each session that runs.
     pub fn registry(&self) -> Option<PathBuf> {
         layout_of(self.agent).registry.map(|name| self.join(name))
+    }
+
+    /// The file that the process of a session keeps locked; `None` if the agent has no such files.
+    pub fn lock_of(&self, session: &SessionId) -> Option<PathBuf> {
+        layout_of(self.agent).lock_of.map(|name| self.join(name(session)))
+    }
+
+    /// Whether its registry has locked files.
+    pub fn keeps_locks(&self) -> bool {
+        layout_of(self.agent).lock_of.is_some()
+    }
+
+    /// The agent's server that tells the states of sessions, if it has one.
+    pub fn server(&self) -> Option<&'static StatusServer> {
+        layout_of(self.agent).server
     }
 
     /// The meaning of a path; `None` too for a path elsewhere.

@@ -41,6 +41,13 @@ pub enum ClientPath {
         /// The process id in the name.
         pid: u32,
     },
+    /// A file that the process of a session keeps locked.
+    Lock {
+        /// The agent whose process does so.
+        agent: Agent,
+        /// The session.
+        session: SessionId,
+    },
     /// `.claude/compacted.<session>.marker` of a working folder.
     Marker {
         /// The session that goes on after the compaction.
@@ -57,7 +64,7 @@ impl ClientPath {
     /// The agent that writes the file.
     pub fn agent(&self) -> Agent {
         match self {
-            Self::Transcript { agent, .. } => *agent,
+            Self::Transcript { agent, .. } | Self::Lock { agent, .. } => *agent,
             _ => Agent::Claude,
         }
     }
@@ -86,6 +93,8 @@ pub enum ClientPathKind {
     FlatSubagent,
     /// [`ClientPath::Registry`].
     Registry,
+    /// [`ClientPath::Lock`].
+    Lock,
     /// [`ClientPath::Marker`].
     Marker,
     /// [`ClientPath::StatusFile`].

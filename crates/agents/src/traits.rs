@@ -1,7 +1,10 @@
 //! What an agent is, as data. Code outside this crate asks the traits, never the name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use watchbill_core::evidence::registry::RegistryStatus;
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::payloads::Payloads;
 use watchbill_core::transcript::record::Record;
 use watchbill_core::transcript::report::LineReport;
@@ -50,8 +53,12 @@ pub type RecordSink<'s> = &'s mut dyn FnMut(Record<'_>, &dyn Payloads<'_>);
 pub struct Layout {
     /// The folders that can hold the agent's files.
     pub folders: &'static [TopFolder],
-    /// The one of them that has a file for each process, if there is one.
+    /// The one of them that has a file for each process, or a locked one for each session that runs, if there is one.
     pub registry: Option<&'static str>,
+    /// The path of a session's lock. `None`: the files of the registry tell their processes themselves.
+    pub lock_of: Option<fn(&SessionId) -> PathBuf>,
+    /// The server that tells the states of its sessions, if the agent has one.
+    pub server: Option<&'static StatusServer>,
     /// The meaning of a path. `None` for each file that Watchbill must not read.
     pub classify: fn(&Path) -> Option<ClientPath>,
     /// The kind of the same, without allocating its names.
@@ -70,6 +77,41 @@ pub struct Layout {
     pub removes_old: bool,
     /// Reads one line of a transcript.
     pub parse_line: Parser,
+}
+
+/// A server of an agent on a local socket. It tells the states of sessions in WebSocket messages.
+#[derive(Debug)]
+pub struct StatusServer {
+    /// The folder of its socket.
+    pub folder: &'static str,
+    /// The socket in this folder.
+    pub socket: &'static str,
+    /// The only messages that are ever sent to it, in order.
+    pub questions: &'static [&'static str],
+    /// Reads a message. `None`: it is not understood.
+    pub read: fn(&[u8]) -> Option<Vec<ServerStatus>>,
+}
+
+/// What a server says of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerStatus {
+    /// The session.
+    pub session: SessionId,
+    /// Its status; `None` if the server does not run it, or has none for it.
+    pub status: Option<RegistryStatus>,
+    /// When the session changed last, in an answer. `None` for news.
+    pub changed_at: Option<Timestamp>,
+}
+
+/// Whether a version is this one or a later one.
+pub(crate) fn is_since(version: Option<&str>, since: (u32, u32, u32)) -> bool {
+    let Some(version) = version else { return false };
+    let mut parts = version.split('.').map(|part| {
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        part[..digits].parse::<u32>().unwrap_or(0)
+    });
+    let mut part = || parts.next().unwrap_or(0);
+    (part(), part(), part()) >= since
 }
 
 /// A folder of transcripts or live files right below a root.

@@ -37,6 +37,8 @@ pub const TRAITS: Traits = Traits {
 pub const LAYOUT: Layout = Layout {
     folders: layout::FOLDERS,
     registry: Some(layout::REGISTRY),
+    lock_of: None,
+    server: None,
     classify: layout::classify,
     kind_of: layout::kind_of,
     may_hold: layout::may_hold,

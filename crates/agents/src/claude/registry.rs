@@ -12,6 +12,8 @@ use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::nesting::{Nesting, nesting};
 use watchbill_core::time::Timestamp;
 
+use crate::traits::is_since;
+
 /// Reads one registry file.
 ///
 /// Fields that are absent, empty or of an unexpected type are unknown, not errors; only a process id
@@ -84,11 +86,5 @@ pub fn expects_registry(version: Option<&str>, entrypoint: Option<&str>) -> bool
         Some("sdk-cli") => (2, 1, 329),
         _ => return false,
     };
-    let Some(version) = version else { return false };
-    let mut parts = version.split('.').map(|part| {
-        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
-        part[..digits].parse::<u32>().unwrap_or(0)
-    });
-    let mut part = || parts.next().unwrap_or(0);
-    (part(), part(), part()) >= since
+    is_since(version, since)
 }

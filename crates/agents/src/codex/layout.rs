@@ -1,22 +1,44 @@
 //! Classifies a path below Codex's folder by its name alone.
 //!
 //! `sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl` is a session; `archived_sessions/` has the same names, flat (0.63 to
-//! 0.169). All else is left alone: keys, databases, and the server's own copies of the program.
+//! 0.169). `thread-writer-locks/<thread id>.lock` is empty: the process that runs the thread keeps it locked (0.169). All else is
+//! left alone: keys, databases, and the server's own copies of the program.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::{Agent, SessionId};
 
 use crate::paths::{ClientPath, ClientPathKind};
 use crate::traits::TopFolder;
 
-/// The folders that hold rollouts.
-pub const FOLDERS: &[TopFolder] =
-    &[TopFolder { name: "sessions", deep: true }, TopFolder { name: "archived_sessions", deep: false }];
+/// The folders that hold rollouts, and the one of the locks.
+pub const FOLDERS: &[TopFolder] = &[
+    TopFolder { name: "sessions", deep: true },
+    TopFolder { name: "archived_sessions", deep: false },
+    TopFolder { name: LOCKS, deep: false },
+];
+
+/// The folder with a locked file for each running thread.
+pub const LOCKS: &str = "thread-writer-locks";
 
 /// Classifies a path relative to Codex's folder.
 pub fn classify(relative: &Path) -> Option<ClientPath> {
-    if is_transcript(relative) { find(relative) } else { None }
+    match locked_thread(relative) {
+        Some(id) => Some(ClientPath::Lock { agent: Agent::Codex, session: SessionId::new(id) }),
+        None if is_transcript(relative) => find(relative),
+        None => None,
+    }
+}
+
+/// The path of a session's lock, relative to Codex's folder.
+pub fn lock_of(session: &SessionId) -> PathBuf {
+    Path::new(LOCKS).join(format!("{session}.lock"))
+}
+
+/// The thread's id in the path of a lock.
+fn locked_thread(relative: &Path) -> Option<&str> {
+    let id = relative.strip_prefix(LOCKS).ok()?.to_str()?.strip_suffix(".lock")?;
+    is_id(id).then_some(id)
 }
 
 /// The rollout that a path names, below any folder.
@@ -37,15 +59,19 @@ fn is_transcript(relative: &Path) -> bool {
 
 /// The kind of a path relative to Codex's folder.
 pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    is_transcript(relative).then_some(ClientPathKind::Transcript)
+    let lock = || locked_thread(relative).map(|_| ClientPathKind::Lock);
+    is_transcript(relative).then_some(ClientPathKind::Transcript).or_else(lock)
 }
 
 /// The thread's id in the name of a rollout.
 fn thread_of(path: &Path) -> Option<&str> {
     let stem = path.file_name()?.to_str()?.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
     let (time, id) = stem.split_at_checked(stem.len().checked_sub(UUID)?)?;
-    let is_id = id.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
-    (is_id && time.ends_with('-') && !time.contains([' ', '(', '.', '~'])).then_some(id)
+    (is_id(id) && time.ends_with('-') && !time.contains([' ', '(', '.', '~'])).then_some(id)
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == UUID && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
 }
 
 /// The length of a UUID as text.
@@ -64,7 +90,13 @@ mod tests {
             let session = SessionId::new(id);
             assert_eq!(place, Some(ClientPath::Transcript { agent: Agent::Codex, session }), "{folder}");
         }
+        let lock = lock_of(&SessionId::new(id));
+        let place = ClientPath::Lock { agent: Agent::Codex, session: SessionId::new(id) };
+        assert_eq!((classify(&lock), kind_of(&lock)), (Some(place), Some(ClientPathKind::Lock)));
         for path in [
+            format!("thread-writer-locks/{id}"),
+            format!("thread-writer-locks/x/{id}.lock"),
+            "thread-writer-locks/../auth.lock".into(),
             format!("sessions/{name}"),
             format!("sessions/2026/11/{name}"),
             format!("archived_sessions/2026/{name}"),

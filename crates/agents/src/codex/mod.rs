@@ -4,7 +4,9 @@ pub mod driver;
 pub mod launch;
 pub mod layout;
 pub mod records;
+pub mod status;
 
+use crate::traits::is_since;
 use crate::{Layout, Traits};
 
 /// What Codex CLI is.
@@ -17,7 +19,8 @@ pub const TRAITS: Traits = Traits {
     takes_session_id: false,
     layout: Some(&LAYOUT),
     writes_transcripts: false,
-    expects_registry: |_, _| false,
+    // The first version in which the locks were measured. The version is the one that began the session.
+    expects_registry: |version, _| is_since(version, (0, 169, 0)),
     pid_variable: None,
     project_variable: None,
     without_dialogs: None,
@@ -27,7 +30,9 @@ pub const TRAITS: Traits = Traits {
 /// How Codex's files lie.
 pub const LAYOUT: Layout = Layout {
     folders: layout::FOLDERS,
-    registry: None,
+    registry: Some(layout::LOCKS),
+    lock_of: Some(layout::lock_of),
+    server: Some(&status::SERVER),
     classify: layout::classify,
     kind_of: layout::kind_of,
     may_hold: |_| true,

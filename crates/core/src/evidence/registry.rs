@@ -50,8 +50,13 @@ pub struct Parked {
 }
 
 impl RegistryEntry {
+    /// Whether it says nothing of the session but who runs it, as a lock does.
+    pub fn is_bare(&self) -> bool {
+        self.cwd.is_none() && self.version.is_none()
+    }
+
     /// An entry for a process that no registry file names, but its hooks do: a process of an older client or of an
-    /// SDK.
+    /// SDK. Also for one that keeps a session's file locked.
     pub fn unregistered(instance: Instance, session: SessionId) -> Self {
         Self {
             instance,

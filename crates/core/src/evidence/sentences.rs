@@ -65,6 +65,7 @@ pub(super) fn gone_witness(gone: &GoneInstance) -> Witness {
     let pid = gone.instance.pid;
     let (source, kind, detail) = match gone.how {
         Departure::FileRemoved => (Source::Registry, None, format!("process {pid} ended normally")),
+        Departure::LetGo => (Source::Registry, None, format!("process {pid} no longer runs the session")),
         Departure::MovedOn => (Source::Registry, None, format!("process {pid} went on with another session")),
         Departure::FileLeft => {
             (Source::Process, Some(StateKind::Crashed), format!("process {pid} ended unexpectedly"))

@@ -110,6 +110,8 @@ pub enum Departure {
     FileRemoved,
     /// It died and its file stayed.
     FileLeft,
+    /// It no longer keeps the session's file locked. It may run other sessions.
+    LetGo,
     /// It goes on with another session (`/clear`, `/resume`).
     MovedOn,
 }

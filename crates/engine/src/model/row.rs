@@ -104,8 +104,10 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let entry = witness.map(|witness| &witness.entry);
     let hooks = inputs.hooks.filter(|_| inputs.live);
     let started = entry.and_then(|entry| entry.started_at).or_else(|| hooks.and_then(HookSession::first_at));
-    // A session that sends hooks keeps its id; a registry file alone may name a temporary session.
-    let ripe = hooks.is_some() || witness.is_some_and(|witness| row_due_at(witness) <= inputs.now);
+    // A session that sends hooks keeps its id; a registry file alone may name a temporary session. A lock alone names no folder,
+    // and may be of a thread that is no session of the user.
+    let tells = |witness: &InstanceWitness| !witness.entry.is_bare() && row_due_at(witness) <= inputs.now;
+    let ripe = hooks.is_some() || witness.is_some_and(tells);
     let own = inputs.own;
     if inputs.fold.is_none() && own.is_none() && !(verdict.live && ripe) {
         return None;

@@ -1,16 +1,14 @@
 //! The loop's inputs from files and hooks: file hints, hook events, and problems of both.
 
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_settings::over_http_root;
-use watchbill_watch::hints::Hint;
 
 use super::Loop;
 use crate::run::hook_listener::HookListener;
 use crate::step::input::Input;
+use crate::world::source::take_out;
 
 impl Loop {
     pub(super) fn take_hints(&mut self) {
@@ -32,6 +30,7 @@ impl Loop {
         {
             hosts.look();
         }
+        self.inlets.status_servers.take_hints(&mut hints);
         if !hints.is_empty() {
             self.step(Input::Hints(hints));
         }
@@ -68,14 +67,4 @@ impl Loop {
         }
         problems
     }
-}
-
-/// Removes the hints in this folder of ours. Says whether there were any, or may have been.
-pub(super) fn take_out(hints: &mut BTreeSet<Hint>, folder: &Path) -> bool {
-    let before = hints.len();
-    hints.retain(|hint| match hint {
-        Hint::Everything => true,
-        Hint::Tree(path) | Hint::File(path) => !path.starts_with(folder),
-    });
-    hints.len() != before || hints.contains(&Hint::Everything)
 }

@@ -22,7 +22,7 @@ use crate::engine::Engine;
 use crate::handle::pressed::Pressed;
 use crate::model::publish::{AlertSink, RosterSink, Subscription};
 use crate::socket::access::CommandId;
-use crate::step::input::AttentionInput;
+use crate::step::input::{AttentionInput, ServerNews};
 use crate::step::requests::{RefusedCaller, UserAnswer};
 use crate::transcripts::Loaded;
 use crate::transcripts::first_scan::FirstScan;
@@ -96,6 +96,8 @@ pub(crate) enum Message {
     HookGone(RequestId),
     /// News of own sessions.
     Own(Vec<OwnInput>),
+    /// News of an agent's server.
+    Server(ServerNews),
     /// The answer to this request did not reach its host.
     Undelivered(RequestId),
     /// The user answers a request.

@@ -163,6 +163,7 @@ impl Loop {
                 self.own_sessions_said(&news);
                 self.step(Input::Own(news));
             }
+            Message::Server(news) => self.step(Input::Server(news)),
             Message::Undelivered(id) => self.step(Input::Undelivered(id)),
             Message::Answer(answer, pressed, reply) => {
                 reply(self.answer(&answer, pressed));

@@ -17,6 +17,7 @@ mod parts;
 mod requests;
 mod rescans;
 mod startup;
+mod status_servers;
 mod user_commands;
 mod wait;
 mod waiting_hooks;
@@ -39,6 +40,7 @@ use crate::run::exits::{Exits, Noticed};
 use crate::run::folder_looks::FolderLooks;
 use crate::run::message::Message;
 use crate::run::rescans::Rescans;
+use crate::run::status_servers::StatusServers;
 use crate::step::input::{AttentionInput, Input, Output};
 use crate::world::environment::{Outlook, Sources};
 use crate::world::mute::MuteFile;
@@ -99,6 +101,8 @@ impl Loop {
         engine.look_on_other_threads();
         let hook_listener = hook_listener::open(engine.settings(), &mut *source, &woken);
         let own_hosts = own_hosts::start(engine.settings(), &mut *source, &sender);
+        let status_servers =
+            StatusServers::start(engine.settings(), Arc::clone(&world.fs), &mut *source, &sender);
         let first_look = crate::run::first_scan_thread::spawn(&engine, &world, &sender);
         // Without a data folder, as in the demo, store nothing.
         let mut persist = engine
@@ -134,6 +138,7 @@ impl Loop {
                 rescans,
                 hook_listener,
                 own_hosts,
+                status_servers,
                 processes: world.processes,
                 again: BTreeSet::new(),
                 watch_problems: Vec::new(),

@@ -17,6 +17,7 @@ use super::folder_looks::FolderLooks;
 use super::hook_listener::HookListener;
 use super::message::Message;
 use super::rescans::Rescans;
+use super::status_servers::StatusServers;
 use super::waiting_hooks::WaitingHooks;
 use crate::handle::Handle;
 use crate::model::publish::Subscriber;
@@ -37,6 +38,7 @@ pub(super) struct Inlets {
     pub hook_listener: Result<Option<HookListener>, Problem>,
     /// Follows own sessions, if there is a data folder.
     pub own_hosts: Option<OwnHosts>,
+    pub status_servers: StatusServers,
     pub processes: Arc<dyn Processes>,
     pub again: BTreeSet<Hint>,
     pub watch_problems: Vec<Problem>,

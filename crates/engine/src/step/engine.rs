@@ -87,6 +87,7 @@ impl Engine {
             Input::HookGone(id) => requests::hook_gone(rooms, &id, &mut out),
             Input::Undelivered(id) => requests::undelivered(rooms, &id, &mut out),
             Input::Own(news) => own::apply_own_inputs(rooms, news, &mut out),
+            Input::Server(news) => processes::take_server_news(rooms, news, &mut out),
             Input::HolderRequests(asked) => requests::take_holders(rooms, asked),
             Input::ReleaseAll => requests::release_all(rooms, &mut out),
             Input::Watching(problems) => rooms.problems.set_watching(problems),

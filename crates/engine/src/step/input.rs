@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
+use watchbill_agents::Root;
+use watchbill_agents::traits::ServerStatus;
 use watchbill_core::attention::AttentionEvent;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
@@ -55,12 +57,32 @@ pub enum Input {
     ReleaseAll,
     /// News of own sessions.
     Own(Vec<OwnInput>),
+    /// A message of an agent's server.
+    Server(ServerNews),
     /// All current problems of the watcher.
     Watching(Vec<Problem>),
     /// The user's new settings.
     Settings(Box<Settings>),
     /// The user muted or unmuted alerts, or looks at other sessions, or the time zone changed.
     Attention(AttentionInput),
+}
+
+/// News of the server of an agent that tells the states of sessions.
+pub struct ServerNews {
+    /// The agent's folder.
+    pub root: Root,
+    /// The news.
+    pub word: ServerWord,
+}
+
+/// What is new of a server.
+pub enum ServerWord {
+    /// What it says of sessions.
+    Statuses(Vec<ServerStatus>),
+    /// A message that is not understood.
+    NotUnderstood,
+    /// The connection has ended.
+    Gone,
 }
 
 /// An event that concerns alerts and changes no session.
@@ -90,6 +112,7 @@ impl Input {
             Self::Hooks(_) => "hooks",
             Self::Ask(..) | Self::HolderRequests(_) => "request",
             Self::Own(_) => "sessions of your own",
+            Self::Server(_) => "an agent's server",
             Self::Printed(_) | Self::HookGone(_) | Self::Undelivered(_) | Self::ReleaseAll => {
                 "end of a request"
             }

@@ -11,10 +11,12 @@ use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
+use watchbill_watch::fs::FileId;
+use watchbill_watch::process::LockHolder;
 
 use super::rooms::Rooms;
 use crate::model::schedule::Due;
-use crate::step::input::Output;
+use crate::step::input::{Output, ServerNews, ServerWord};
 use crate::witnesses::children::ChildQuestion;
 use crate::witnesses::registry::RegistryChange;
 
@@ -31,8 +33,10 @@ pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
         let Some(folder) = root.registry() else { continue };
         for name in rooms.env.fs().list(&folder).unwrap_or_default() {
             let path = folder.join(&name.name);
-            if let Some((_, ClientPath::Registry { .. })) = rooms.env.place_of(&path) {
-                read_registry(rooms, &path, out);
+            match rooms.env.place_of(&path) {
+                Some((_, ClientPath::Registry { .. })) => read_registry(rooms, &path, out),
+                Some((_, ClientPath::Lock { session, .. })) => look_at_lock(rooms, &path, session, out),
+                _ => {}
             }
         }
     }
@@ -41,7 +45,10 @@ pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
 /// Notes which registry folders can be listed.
 pub(super) fn note_registry_folders(rooms: &mut Rooms) {
     for root in rooms.env.roots().to_vec() {
-        let readable = root.registry().is_some_and(|folder| rooms.env.fs().list(&folder).is_ok());
+        let listed = root.registry().is_some_and(|folder| rooms.env.fs().list(&folder).is_ok());
+        // A lock that cannot be seen proves nothing.
+        let hidden = || rooms.env.processes().lock_holder(FileId::default()) == LockHolder::Unknown;
+        let readable = listed && !(root.keeps_locks() && hidden());
         if rooms.witnesses.set_readable(&root, readable) {
             let lies_there = |root: &Root, of: &Option<Root>| of.as_ref() == Some(root);
             let concerned = rooms.sessions.iter().filter(|(_, session)| lies_there(&root, &session.root));
@@ -55,6 +62,46 @@ pub(super) fn read_registry(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output
     if rooms.env.is_live() {
         let change = rooms.witnesses.read_registry(path, &rooms.env, &mut rooms.problems);
         take_registry_change(rooms, Some(path), change, out);
+    }
+}
+
+/// Looks at who holds the lock of a session.
+pub(super) fn look_at_lock(rooms: &mut Rooms, path: &Path, session: SessionId, out: &mut Vec<Output>) {
+    if rooms.env.is_live() {
+        let change = rooms.witnesses.look_at_lock(path, session, &rooms.env);
+        take_registry_change(rooms, Some(path), change, out);
+    }
+}
+
+/// A session shows a sign of life. A process may hold its lock by now, and no event reports that.
+pub(super) fn look_at_free_lock(rooms: &mut Rooms, root: &Root, session: &SessionId, out: &mut Vec<Output>) {
+    if let Some(path) = root.lock_of(session)
+        && rooms.witnesses.registry().is_unlocked(&path)
+    {
+        look_at_lock(rooms, &path, session.clone(), out);
+    }
+}
+
+/// Takes in what an agent's server says.
+pub(super) fn take_server_news(rooms: &mut Rooms, news: ServerNews, out: &mut Vec<Output>) {
+    let ServerNews { root, word } = news;
+    match word {
+        ServerWord::Statuses(statuses) => {
+            for said in statuses {
+                let session = said.session.clone();
+                let change = rooms.witnesses.hear_server(&root, said, rooms.env.now());
+                take_registry_change(rooms, None, change, out);
+                look_at_free_lock(rooms, &root, &session, out);
+            }
+        }
+        ServerWord::Gone => {
+            let change = rooms.witnesses.server_gone(&root);
+            take_registry_change(rooms, None, change, out);
+        }
+        ServerWord::NotUnderstood => {
+            let detail = "a message of the agent's server was not understood; it was skipped";
+            rooms.problems.add(&root.to_string_lossy(), ProblemKind::MalformedRegistry, detail);
+        }
     }
 }
 
@@ -175,7 +222,13 @@ fn open_question(rooms: &Rooms, id: &SessionId) -> Option<ChildQuestion> {
     let [one] = instances.as_slice() else { return None };
     let silent = one.entry.status.is_none();
     let alive = one.liveness == Liveness::Alive;
-    (silent && alive).then_some(ChildQuestion {
+    // A server runs the tools of several sessions: its child may be another one's.
+    let has_call = |other: &SessionId| {
+        other != id && rooms.sessions.fold(other).is_some_and(|fold| !fold.pending_tools().is_empty())
+    };
+    let mut same = rooms.witnesses.registry().all().filter(|w| w.entry.instance == one.entry.instance);
+    let shared = silent && alive && same.any(|witness| has_call(&witness.entry.session));
+    (silent && alive && !shared).then_some(ChildQuestion {
         agent: one.entry.instance.pid,
         call: call.id,
         since: call.since,

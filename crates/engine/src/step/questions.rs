@@ -21,13 +21,11 @@ use super::rooms::Rooms;
 use super::verdicts::{row_of, verdict_of};
 use crate::handle::prompt::PromptTarget;
 use crate::model::paths::FilePath;
+use crate::witnesses::registry::locks::BACKGROUND;
 use watchbill_history::index::over_http;
 use watchbill_history::query::Gate;
 use watchbill_history::query::named::{IdScope, find_stored, require_name, resolve_one};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
-
-/// `kind` of sessions that the agent runs behind its own daemon (agent 2.1.329).
-const BACKGROUND: &str = "bg";
 
 /// The session of this name: its id, a unique prefix of it, its work chain's id, or a unique prefix of that. A prefix
 /// of a session's id goes before chains with the same prefix.

@@ -12,7 +12,10 @@ use watchbill_watch::scan::{Found, Scan, scan, scan_path};
 
 use super::after_read::forget_file;
 use super::ingest::{read_meta, read_transcript};
-use super::processes::{forget_registry, note_registry_folders, read_registry, recheck, take_hook};
+use super::processes::{
+    forget_registry, look_at_free_lock, look_at_lock, note_registry_folders, read_registry, recheck,
+    take_hook,
+};
 use super::rooms::Rooms;
 use super::working_folders::{look_around, look_at_all_folders};
 use crate::persist::stored_transcript::MetaStamp;
@@ -46,7 +49,7 @@ pub(super) fn take_hints(rooms: &mut Rooms, hints: BTreeSet<Hint>, out: &mut Vec
 
 /// Looks at one file, by its place.
 pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
-    let Some((_, place)) = rooms.env.place_of(path) else {
+    let Some((root, place)) = rooms.env.place_of(path) else {
         // A folder whose permissions have changed gets a file's hint, and a copy of a transcript has a problem.
         if rooms.env.is_folder_below_a_root(path) || rooms.env.is_copy(path) {
             look_at_tree(rooms, path, out);
@@ -55,8 +58,16 @@ pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>
     };
     match place {
         ClientPath::Registry { .. } => read_registry(rooms, path, out),
+        ClientPath::Lock { session, .. } => look_at_lock(rooms, path, session, out),
         ClientPath::SubagentMeta { .. } => read_meta(rooms, path),
-        ClientPath::Transcript { .. } | ClientPath::Subagent { .. } | ClientPath::FlatSubagent { .. } => {
+        ClientPath::Transcript { ref session, .. } => {
+            if root.keeps_locks() {
+                let root = root.clone();
+                look_at_free_lock(rooms, &root, session, out);
+            }
+            read_transcript(rooms, path, place, out);
+        }
+        ClientPath::Subagent { .. } | ClientPath::FlatSubagent { .. } => {
             read_transcript(rooms, path, place, out);
         }
         ClientPath::Marker { .. } | ClientPath::StatusFile { .. } => {}
@@ -153,7 +164,7 @@ pub(super) fn reconcile(rooms: &mut Rooms, mut found: Vec<Found>, out: &mut Vec<
 
 fn is_known(rooms: &Rooms, found: &Found) -> bool {
     match found.kind {
-        ClientPathKind::Registry => rooms.witnesses.registry().contains(&found.path),
+        ClientPathKind::Registry | ClientPathKind::Lock => rooms.witnesses.registry().contains(&found.path),
         _ => rooms.sessions.files().contains(&found.path),
     }
 }
@@ -210,6 +221,7 @@ fn look_at_found(rooms: &mut Rooms, found: Vec<Found>, missing: BTreeSet<PathBuf
         }
         match found.place() {
             Some(ClientPath::Registry { .. }) => read_registry(rooms, &found.path, out),
+            Some(ClientPath::Lock { session, .. }) => look_at_lock(rooms, &found.path, session, out),
             Some(ClientPath::SubagentMeta { .. }) => read_meta(rooms, &found.path),
             Some(ClientPath::Marker { .. } | ClientPath::StatusFile { .. }) | None => {}
             Some(place) => read_transcript(rooms, &found.path, place, out),

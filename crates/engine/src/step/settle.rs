@@ -5,7 +5,7 @@ use watchbill_core::problem::ProblemKind;
 use super::attention::{mute, tell_attention};
 use super::chains::tie;
 use super::fetch::fetch_tied;
-use super::processes::read_registry;
+use super::reconcile::look_at_file;
 use super::rooms::Rooms;
 use super::rows::rebuild_rows;
 use super::working_folders::{add_folders, look_at_folder};
@@ -17,7 +17,7 @@ pub(super) fn work_off_deadlines(rooms: &mut Rooms, out: &mut Vec<Output>) {
     for due in rooms.schedule.take_due(rooms.env.now()) {
         match due {
             Due::Session(id) => rooms.rows.mark(id),
-            Due::RegistryFile(path) => read_registry(rooms, &path, out),
+            Due::RegistryFile(path) => look_at_file(rooms, &path, out),
             Due::Attention => {}
             Due::Unmute => mute(rooms, None),
             Due::Folder(folder) => look_at_folder(rooms, &folder, out),

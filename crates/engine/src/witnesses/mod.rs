@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_agents::traits::ServerStatus;
 use watchbill_core::chain::Neighbour;
 use watchbill_core::chain::lineage::{HookMove, Marker, Neighbours, RegistryMove};
 use watchbill_core::evidence::registry::Liveness;
@@ -81,6 +82,21 @@ impl Witnesses {
         problems.touch();
         self.registry.hide(env.settings().data_dir.as_deref().map(agent_folder));
         self.registry.read(path, env.now(), env.fs(), env.processes(), problems.met_mut())
+    }
+
+    /// Looks at the lock of a session.
+    pub fn look_at_lock(&mut self, path: &Path, session: SessionId, env: &StepContext) -> RegistryChange {
+        self.registry.look_at_lock(path, session, env.now(), env.fs(), env.processes())
+    }
+
+    /// Takes in the words of an agent's server on its sessions.
+    pub fn hear_server(&mut self, root: &Path, said: ServerStatus, now: Timestamp) -> RegistryChange {
+        self.registry.hear(root, said, now)
+    }
+
+    /// An agent's server no longer answers.
+    pub fn server_gone(&mut self, root: &Path) -> RegistryChange {
+        self.registry.server_gone(root)
     }
 
     /// A registry file now lies outside every root.

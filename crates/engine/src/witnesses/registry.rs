@@ -1,6 +1,8 @@
 //! The live registry: its files, their processes, and processes that change sessions.
 
+pub mod locks;
 mod parked;
+mod said;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ use watchbill_watch::fs::{Fs, NotRegular, is_gone, problem_of};
 use watchbill_watch::process::Processes;
 
 use crate::world::problems::Problems;
+use said::Said;
 
 /// A torn file is read again after this time. The agent rewrites it in place, in one write.
 const RETRY: Millis = Millis(50);
@@ -43,6 +46,8 @@ pub struct Registry {
     own_folder: Option<PathBuf>,
     /// Whether each root's folder `sessions/` could be listed.
     readable: BTreeMap<PathBuf, bool>,
+    /// What the servers of agents say of sessions.
+    said: BTreeMap<SessionId, Said>,
 }
 
 #[derive(Debug, Default)]
@@ -112,7 +117,7 @@ impl Registry {
             Ok(bytes) => bytes,
             Err(error) if is_gone(&error) => {
                 problems.forget(&name);
-                return self.remove(path, now);
+                return self.remove(path, now, Departure::FileRemoved);
             }
             Err(error) if NotRegular::is_cause_of(&error) => {
                 // Uses a scan's text, because a scan meets this problem too.
@@ -278,11 +283,11 @@ impl Registry {
         self.gone.insert(witness.entry.session.clone(), gone);
     }
 
-    fn remove(&mut self, path: &Path, now: Timestamp) -> RegistryChange {
+    fn remove(&mut self, path: &Path, now: Timestamp, how: Departure) -> RegistryChange {
         let Some(witness) = self.slots.remove(path).and_then(|slot| slot.witness) else {
             return RegistryChange::default();
         };
-        self.note_departure(&witness, now, Departure::FileRemoved);
+        self.note_departure(&witness, now, how);
         RegistryChange {
             sessions: vec![witness.entry.session.clone()],
             forget: vec![witness.entry.instance.pid],
@@ -293,7 +298,7 @@ impl Registry {
 
     /// The file now lies outside every root.
     pub fn forget(&mut self, path: &Path, now: Timestamp) -> RegistryChange {
-        self.remove(path, now)
+        self.remove(path, now, Departure::FileRemoved)
     }
 
     /// A process may have ended: asks the system again for every file that names it.

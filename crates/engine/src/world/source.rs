@@ -137,3 +137,13 @@ impl HintSource for Arc<HintSet> {
 
     fn unwatch_folder(&mut self, _folder: &Path) {}
 }
+
+/// Removes the hints in this folder of ours. Says whether there were any, or may have been.
+pub fn take_out(hints: &mut BTreeSet<Hint>, folder: &Path) -> bool {
+    let before = hints.len();
+    hints.retain(|hint| match hint {
+        Hint::Everything => true,
+        Hint::Tree(path) | Hint::File(path) => !path.starts_with(folder),
+    });
+    hints.len() != before || hints.contains(&Hint::Everything)
+}

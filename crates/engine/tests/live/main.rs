@@ -25,6 +25,7 @@ mod settings;
 mod skipped;
 #[cfg(unix)]
 mod socket;
+mod status_server;
 mod subscriber;
 mod user_commands;
 

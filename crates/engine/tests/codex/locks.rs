@@ -1,0 +1,181 @@
+//! Locks of sessions, and the words of the server about them.
+
+use serde_json::json;
+use watchbill_core::problem::ProblemKind;
+use watchbill_core::time::{Millis, Timestamp};
+
+use crate::house::{House, ROOT};
+
+const A: &str = "01a20937-488c-7352-acba-3ecab2dab42e";
+const B: &str = "01a20943-f42c-7723-b077-0f38ed1c9766";
+const SERVER: u32 = 70;
+
+fn house() -> House {
+    House::new(Timestamp::parse("2026-11-20T12:00:00.000Z").unwrap(), true)
+}
+
+/// Appends records of these payloads, and tells the engine.
+fn append(house: &mut House, session: &str, records: &[(&str, serde_json::Value)]) {
+    let path = format!("{ROOT}/sessions/2026/11/20/rollout-2026-11-20T12-00-00-{session}.jsonl");
+    for (kind, payload) in records {
+        let line = json!({"timestamp": house.now.to_string(), "type": kind, "payload": payload});
+        house.fs.append(&path, format!("{line}\n").as_bytes());
+    }
+    house.tell();
+}
+
+/// A session with an open call.
+fn begin(house: &mut House, session: &str) {
+    let meta =
+        json!({"id": session, "session_id": session, "cwd": "/home/dev/work", "cli_version": "0.169.0"});
+    let call =
+        json!({"type": "function_call", "call_id": session, "name": "exec_command", "arguments": "{}"});
+    let started = json!({"type": "task_started", "turn_id": "t"});
+    append(house, session, &[("session_meta", meta), ("event_msg", started), ("response_item", call)]);
+}
+
+fn lock(house: &mut House, session: &str) {
+    house.fs.write(House::lock_path(session), b"");
+    house.lock(session, Some(SERVER), false);
+    house.tell();
+}
+
+#[test]
+fn a_file_that_is_locked_a_moment_later_names_its_process_all_the_same() {
+    let mut house = house();
+    house.fs.write(House::lock_path(A), b"");
+    house.tell();
+    house.lock(A, Some(SERVER), false);
+    house.wait(1);
+    begin(&mut house, A);
+    house.wait(3);
+    assert_eq!(house.state(A), "working");
+    assert!(house.row(A).unwrap().live);
+    assert_eq!(house.engine.next_deadline().map(|at| at > house.now + Millis(500)), Some(true));
+}
+
+#[test]
+fn a_lock_without_a_rollout_shows_no_session() {
+    let mut house = house();
+    lock(&mut house, A);
+    house.push(A, "idle");
+    house.wait(5);
+    assert_eq!(house.state(A), "-");
+}
+
+#[test]
+fn a_session_whose_lock_stayed_without_its_process_has_ended() {
+    let mut house = house();
+    lock(&mut house, A);
+    begin(&mut house, A);
+    house.kill(SERVER, &[A]);
+    assert_eq!(house.state(A), "ended/crashed");
+    // A program that begins to look now knows no process.
+    house.restart();
+    house.wait(3);
+    assert_eq!(house.state(A), "ended?");
+    // The resumed session locks the same file, which no event reports. The word of the server is a sign of life.
+    house.wait(60);
+    house.lock(A, Some(71), false);
+    house.push(A, "idle");
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+    // So is a record.
+    house.kill(71, &[A]);
+    house.server_gone();
+    assert_eq!(house.state(A), "ended/crashed");
+    house.wait(60);
+    house.lock(A, Some(72), true);
+    append(&mut house, A, &[("event_msg", json!({"type": "task_started", "turn_id": "u"}))]);
+    assert_eq!(house.state(A), "working");
+}
+
+#[test]
+fn a_process_that_lets_a_session_go_may_run_others() {
+    let mut house = house();
+    for session in [A, B] {
+        lock(&mut house, session);
+        begin(&mut house, session);
+        house.push(session, "");
+    }
+    house.push(A, "notLoaded");
+    house.lock(A, None, false);
+    house.fs.remove(House::lock_path(A));
+    house.tell();
+    house.wait(3);
+    assert_eq!((house.state(A), house.state(B)), ("ended".into(), "working".into()));
+    assert!(house.row(A).unwrap().state_reason.detail.contains("process 70 no longer runs the session"));
+}
+
+#[test]
+fn a_child_counts_only_if_it_can_be_no_other_sessions() {
+    let mut house = house();
+    lock(&mut house, A);
+    begin(&mut house, A);
+    house.wait(1);
+    house.tool(90, Some(SERVER));
+    house.wait(6);
+    assert_eq!(house.state(A), "working?", "the call has a child");
+    let mut house = self::house();
+    for session in [A, B] {
+        lock(&mut house, session);
+        begin(&mut house, session);
+    }
+    house.wait(1);
+    house.tool(90, Some(SERVER));
+    house.wait(6);
+    assert_eq!(house.state(A), "waiting_for_approval/permission?");
+    house.push(A, "");
+    assert_eq!(house.state(A), "working");
+}
+
+#[test]
+fn the_servers_words_count_while_it_answers() {
+    let mut house = house();
+    lock(&mut house, A);
+    begin(&mut house, A);
+    for (word, state) in [
+        ("waitingOnApproval", "waiting_for_approval/permission"),
+        ("systemError", "working"),
+        ("waitingOnUserInput", "waiting_for_approval/question"),
+        ("", "working"),
+        ("idle", "waiting_for_input/turn_ended"),
+        ("waitingOnApproval", "waiting_for_approval/permission"),
+    ] {
+        house.push(A, word);
+        house.wait(1);
+        assert_eq!(house.state(A), state, "{word}");
+    }
+    // An answer does not replace the news that came before it.
+    house.push(A, "waitingOnApproval");
+    let thread = json!({"id": A, "status": {"type": "idle"}, "updatedAt": house.now.as_millis() / 1000});
+    let answer = json!({"id": 3, "result": {"data": [thread]}}).to_string();
+    house.server(&answer);
+    assert_eq!(house.state(A), "waiting_for_approval/permission");
+    house.server_gone();
+    house.wait(10);
+    assert_eq!(house.state(A), "waiting_for_approval/permission?");
+    house.server(&answer);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+    house.server("no JSON");
+    let problems = house.engine.current(true).problems;
+    assert!(
+        problems.iter().any(|problem| problem.kind == ProblemKind::MalformedRegistry.as_str()),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn a_long_idle_session_is_idle_when_the_server_is_asked_first() {
+    let mut house = house();
+    lock(&mut house, A);
+    begin(&mut house, A);
+    append(&mut house, A, &[("event_msg", json!({"type": "task_complete", "turn_id": "t"}))]);
+    let ended = house.now;
+    house.wait(3600);
+    house.restart();
+    let thread = json!({"id": A, "status": {"type": "idle"}, "updatedAt": ended.as_millis() / 1000});
+    house.server(&json!({"id": 3, "result": {"data": [thread]}}).to_string());
+    let row = house.row(A).unwrap();
+    assert_eq!((row.state.as_str(), row.live), ("idle", true));
+    assert!(row.state_since < house.now - Millis::from_secs(1800));
+}

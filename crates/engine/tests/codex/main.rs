@@ -1,0 +1,7 @@
+//! Sessions of Codex: recordings of the real client, replayed with the witnesses beside its rollouts.
+
+#![allow(clippy::unwrap_used, reason = "a broken recording should fail loudly")]
+
+mod house;
+mod locks;
+mod states;
