@@ -1,11 +1,13 @@
 //! Codex CLI.
 
 pub mod driver;
+pub mod hooks;
+pub mod install;
 pub mod launch;
 pub mod layout;
 pub mod records;
 
-use crate::{Layout, Traits};
+use crate::{HookTraits, Layout, Traits};
 
 /// What Codex CLI is.
 pub const TRAITS: Traits = Traits {
@@ -16,12 +18,29 @@ pub const TRAITS: Traits = Traits {
     resume: "codex resume",
     takes_session_id: false,
     layout: Some(&LAYOUT),
+    hooks: Some(&HOOKS),
     writes_transcripts: false,
     expects_registry: |_, _| false,
     pid_variable: None,
     project_variable: None,
     without_dialogs: None,
     instructions: &["AGENTS.md"],
+};
+
+/// How Codex runs hooks.
+pub const HOOKS: HookTraits = HookTraits {
+    parse: hooks::parse_payload,
+    are_of_process: false,
+    settings: install::SETTINGS,
+    local_settings: None,
+    managed_settings: None,
+    is_plain_json: true,
+    events: install::EVENTS,
+    answer_event: &install::ANSWER_EVENT,
+    answer_wait: Some(install::ANSWER_WAIT),
+    takes_rules: false,
+    context_events: &[],
+    trust: Some(&install::TRUST),
 };
 
 /// How Codex's files lie.
