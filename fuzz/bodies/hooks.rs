@@ -3,6 +3,7 @@
 //!
 //! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
+use watchbill_core::ids::Agent;
 use watchbill_hooks::envelope::{Decoded, decode};
 use watchbill_hooks::install::{EVENTS, HookCommand, Purpose, find_ours, install, uninstall};
 
@@ -18,17 +19,20 @@ pub fn check(data: &[u8]) {
         assert!(used <= data.len());
     }
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let command = HookCommand {
-        program: "/usr/bin/watchbill".into(),
-        data_dir: None,
-        markers: false,
-        purpose: Purpose::Events,
-    };
-    let events: Vec<_> = EVENTS.iter().take(3).collect();
-    // If the text has handlers of ours already, perhaps of another version, an uninstallation removes them too.
-    if find_ours(text, Purpose::Events).is_ok_and(|ours| ours.is_empty())
-        && let Ok(installed) = install(Some(text), &command, &events)
-    {
-        assert_eq!(uninstall(&installed, Purpose::Events).as_ref().map(Option::as_deref), Ok(Some(text)));
+    for agent in [Agent::Claude, Agent::Codex] {
+        let command = HookCommand {
+            agent,
+            program: "/usr/bin/watchbill".into(),
+            data_dir: None,
+            markers: false,
+            purpose: Purpose::Events,
+        };
+        let events: Vec<_> = EVENTS.iter().take(3).collect();
+        // If the text has handlers of ours already, perhaps of another version, an uninstallation removes them too.
+        if find_ours(text, Purpose::Events).is_ok_and(|ours| ours.is_empty())
+            && let Ok(installed) = install(Some(text), &command, &events)
+        {
+            assert_eq!(uninstall(&installed, Purpose::Events).as_ref().map(Option::as_deref), Ok(Some(text)));
+        }
     }
 }

@@ -125,6 +125,14 @@ mod tests {
             (r#"{"cwd":"/home/dev/secret/ap"#, true),
             (r#"{"cwd":"/home/dev/open","prompt":"look at /home/dev/secret"}"#, false),
             (r#"{"prompt":"\"cwd\":\"/home/dev/secret\""}"#, false),
+            (
+                r#"{"cwd":"/home/dev","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Add File: secret/a\n+x"}}"#,
+                true,
+            ),
+            (
+                r#"{"cwd":"/home/dev","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Add File: a\n+secret/b"}}"#,
+                false,
+            ),
             (r#"{"cwd":"/home/dev/secrets"}"#, false),
             ("", false),
         ] {

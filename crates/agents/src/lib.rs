@@ -15,6 +15,7 @@ pub mod excluded;
 pub mod files;
 mod fold;
 pub mod gemini;
+pub mod hooks;
 pub mod launch;
 mod lines;
 pub mod marks;
@@ -30,13 +31,18 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 // What only one agent has so far. The next one that has it brings a choice by `Agent`, as `files` does.
-pub use claude::{hooks, install, layout, private_events, registry, reported, requests, supplement};
+pub use claude::{install, layout, private_events, registry, reported, requests, supplement};
 pub use files::{Root, root_of};
-pub use traits::{Layout, Traits};
+pub use traits::{HookTraits, Layout, Traits, Trust};
 pub use watchbill_core::ids::Agent;
 
 /// Folders below a home or a project in which agents keep plans.
 pub const PLAN_FOLDERS: [&str; 3] = [".claude/plans", ".cursor/plans", ".gemini/plans"];
+
+/// How an agent runs hooks. One whose hooks are not heard has none of its own in any settings.
+pub fn hook_traits(agent: Agent) -> &'static HookTraits {
+    traits(agent).hooks.unwrap_or(&claude::HOOKS)
+}
 
 /// The traits of an agent.
 pub fn traits(agent: Agent) -> &'static Traits {

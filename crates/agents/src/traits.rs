@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_core::evidence::registry::RegistryStatus;
+use watchbill_core::hook::{HookError, HookPayload};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::payloads::Payloads;
 use watchbill_core::transcript::record::Record;
 use watchbill_core::transcript::report::LineReport;
 
+use crate::claude::install::Event;
 use crate::paths::{ClientPath, ClientPathKind};
 
 /// What an agent is.
@@ -28,6 +30,8 @@ pub struct Traits {
     pub takes_session_id: bool,
     /// How its files lie; `None` for an agent whose files are not read.
     pub layout: Option<&'static Layout>,
+    /// How it runs hooks; `None` for an agent whose hooks are not heard.
+    pub hooks: Option<&'static HookTraits>,
     /// Its own sessions have the transcripts that it writes. Otherwise their hosts write one.
     pub writes_transcripts: bool,
     /// Whether an agent of this version and entrypoint has a registry file while it runs.
@@ -40,6 +44,46 @@ pub struct Traits {
     pub without_dialogs: Option<(&'static str, &'static str)>,
     /// Documents of a project that it reads at each start, below the project's folder.
     pub instructions: &'static [&'static str],
+}
+
+/// How an agent runs hooks.
+#[derive(Debug)]
+pub struct HookTraits {
+    /// Reads what it writes to a hook.
+    pub parse: fn(&[u8]) -> Result<HookPayload, HookError>,
+    /// A hook is a child of the session's process and has the environment of its terminal.
+    pub are_of_process: bool,
+    /// The settings that name the hooks: below the agent's folder, and below that of a project.
+    pub settings: &'static str,
+    /// The user's own settings in a project.
+    pub local_settings: Option<&'static str>,
+    /// The settings of the machine's administrator.
+    pub managed_settings: Option<&'static str>,
+    /// The settings may have no comments.
+    pub is_plain_json: bool,
+    /// All events that the hooks subscribe to.
+    pub events: &'static [Event],
+    /// The event of handlers that wait for answers.
+    pub answer_event: &'static Event,
+    /// How long such a handler waits, in seconds, where the agent opens its dialog only afterwards.
+    pub answer_wait: Option<u64>,
+    /// An answer can stop the turn, change the call, or add rules. Otherwise it only allows or denies.
+    pub takes_rules: bool,
+    /// The events of handlers that tell the agent what was learned. Empty: none can.
+    pub context_events: &'static [Event],
+    /// How the person trusts the hooks, if the agent runs none before.
+    pub trust: Option<&'static Trust>,
+}
+
+/// How a person trusts new hooks.
+#[derive(Debug)]
+pub struct Trust {
+    /// The file below the agent's folder that says so.
+    pub file: &'static str,
+    /// Whether it does: its text, and the settings, event, group and place of a handler.
+    pub is_given: fn(&str, &str, &str, usize, usize) -> bool,
+    /// What the person does, in words.
+    pub how: &'static str,
 }
 
 /// Reads a line of a transcript, without its newline. Never fails: problems go into the report.

@@ -58,6 +58,13 @@ impl Mode {
     }
 }
 
+/// The file that a line of a patch names: one that it changes, adds, deletes or moves to.
+pub fn patch_file(line: &str) -> Option<&str> {
+    const BEGINNINGS: [&str; 4] =
+        ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
+    BEGINNINGS.iter().find_map(|begin| line.strip_prefix(begin)).map(str::trim)
+}
+
 /// What a tool is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {

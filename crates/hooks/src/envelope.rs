@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use watchbill_core::hook::{HookMessage, HookOrigin, TerminalContext};
-use watchbill_core::ids::Instance;
+use watchbill_core::ids::{Agent, Instance};
 use watchbill_core::time::Timestamp;
 
 /// The longest payload, in bytes. The sender shortens the long texts of a longer one.
@@ -35,6 +35,8 @@ pub struct Envelope {
     pub order: u64,
     /// The id of the boot that `order` counts from, where the system has one.
     pub boot: Option<Arc<str>>,
+    /// The agent that the hook was installed for.
+    pub of: Agent,
     /// The agent's process, if it is among the sender's ancestors.
     pub agent: Option<Instance>,
     /// The sender's ancestors, nearest first.
@@ -65,6 +67,7 @@ impl Envelope {
             at,
             order,
             boot: None,
+            of: Agent::default(),
             agent: None,
             ancestors: Vec::new(),
             terminal: None,
@@ -84,6 +87,7 @@ impl Envelope {
             terminal: self.terminal.clone(),
         };
         let mut message = HookMessage::new(origin, payload);
+        message.agent = self.of;
         message.cut = self.cut;
         message.over_http = self.over_http;
         message
@@ -98,6 +102,7 @@ impl Envelope {
             at: self.at.to_string(),
             order: self.order,
             boot: self.boot.as_deref().map(str::to_owned),
+            of: self.of,
             agent: self
                 .agent
                 .as_ref()
@@ -172,6 +177,7 @@ fn read_head(line: &[u8]) -> Option<(Envelope, usize)> {
         at: Timestamp::parse(&head.at)?,
         order: head.order,
         boot: head.boot.map(Into::into),
+        of: head.of,
         agent: head.agent.map(|a| Instance { pid: a.pid, proc_start: a.start.map(Into::into) }),
         ancestors: head.ancestors,
         terminal: head.terminal.map(|t| TerminalContext {
@@ -194,6 +200,8 @@ struct Head {
     order: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     boot: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    of: Agent,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<AgentHead>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -204,6 +212,11 @@ struct Head {
     cut: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     over_http: bool,
+}
+
+/// Earlier versions heard one agent, and wrote no name.
+fn is_default(agent: &Agent) -> bool {
+    *agent == Agent::default()
 }
 
 #[derive(Serialize, Deserialize)]

@@ -5,7 +5,7 @@
 //! prints: the agent passes printed text to its model.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use watchbill_agents::Agent;
+use watchbill_agents::hooks::is_borrowed;
 use watchbill_agents::process::ClientSigns;
+use watchbill_agents::{Agent, traits};
 use watchbill_core::history::{keep_public, may_hold_private, strip_private};
 use watchbill_core::hook::terminal;
 
@@ -47,6 +48,9 @@ const SPOOL_LIMIT: usize = 50_000;
 /// One sender in this many counts the spool.
 const COUNT_EVERY: u128 = 256;
 
+/// The option that names the agent whose hook it is.
+pub(crate) const AGENT_OPTION: &str = "--agent";
+
 /// The hidden option of the second process, which waits for the rest of a payload.
 const REST_OPTION: &str = "--rest";
 
@@ -55,8 +59,12 @@ const REST_OPTION: &str = "--rest";
 pub struct HookArguments {
     /// The data folder, if the command line names one.
     pub data_dir: Option<PathBuf>,
+    /// The agent that the hook was installed for.
+    pub agent: Agent,
     /// Whether a compaction leaves a marker in the project's folder.
     pub markers: bool,
+    /// A later version wrote the command line for an agent that this one does not know.
+    pub is_for_unknown: bool,
     /// The file that holds the first part of the event; this process reads the rest.
     rest: Option<PathBuf>,
 }
@@ -71,6 +79,11 @@ impl HookArguments {
             match word.to_str() {
                 Some("--markers") => arguments.markers = true,
                 Some("--data-dir") => arguments.data_dir = words.next().map(PathBuf::from),
+                Some(AGENT_OPTION) => {
+                    let agent = words.next().as_deref().and_then(OsStr::to_str).and_then(Agent::of);
+                    arguments.is_for_unknown = agent.is_none();
+                    arguments.agent = agent.unwrap_or_default();
+                }
                 Some(REST_OPTION) => arguments.rest = words.next().map(PathBuf::from),
                 Some(joined) => {
                     if let Some(dir) = joined.strip_prefix("--data-dir=") {
@@ -113,6 +126,9 @@ pub fn run(arguments: &HookArguments) -> Option<Sent> {
 }
 
 fn send(arguments: &HookArguments, begun: Instant) -> Option<Sent> {
+    if arguments.is_for_unknown {
+        return Some(Sent::Nothing);
+    }
     let env = |name: &str| std::env::var_os(name);
     let data_dir = arguments.data_dir.clone().or_else(|| default_data_dir(&env))?;
     let places = HookPaths::new(&data_dir);
@@ -127,19 +143,22 @@ fn send(arguments: &HookArguments, begun: Instant) -> Option<Sent> {
     if payload.is_empty() && extent != Extent::Unfinished {
         return Some(Sent::Nothing);
     }
-    let above = ancestors::look(&ClientSigns::from_env(Agent::default(), &env));
-    let asks = extent == Extent::Unfinished || needs_terminal(&payload);
-    let envelope = Envelope {
-        id: new_id(order),
-        at,
-        order,
+    if extent == Extent::Whole && is_borrowed(arguments.agent, &env, &payload) {
+        return Some(Sent::Nothing);
+    }
+    let mut envelope = Envelope {
+        of: arguments.agent,
         boot: clock::boot(),
-        agent: above.agent,
-        ancestors: above.ancestors,
-        terminal: asks.then(|| terminal::capture(&env, above.tty.as_deref())).flatten(),
         cut: extent != Extent::Whole,
-        over_http: false,
+        ..Envelope::new(new_id(order), at, order)
     };
+    // Otherwise what is above the hook, and its environment, are of another session's terminal.
+    if traits(arguments.agent).hooks.is_some_and(|hooks| hooks.are_of_process) {
+        let above = ancestors::look(&ClientSigns::from_env(arguments.agent, &env));
+        let asks = extent == Extent::Unfinished || needs_terminal(&payload);
+        envelope.terminal = asks.then(|| terminal::capture(&env, above.tty.as_deref())).flatten();
+        (envelope.agent, envelope.ancestors) = (above.agent, above.ancestors);
+    }
     if extent == Extent::Unfinished {
         return hand_to_second_process(arguments, &places, &data_dir, &envelope, &payload);
     }

@@ -3,13 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use proptest::prelude::*;
+use watchbill_agents::Agent;
 use watchbill_hooks::install::{
     ANSWER_EVENT, EVENTS, Event, HookCommand, Purpose, SettingsError, Version, events_for, events_of,
-    find_ours, install, is_installed, uninstall,
+    find_ours, install, is_installed, uninstall, wanted_events,
 };
 
 fn command() -> HookCommand {
     HookCommand {
+        agent: Agent::default(),
         program: "/usr/local/bin/watchbill".into(),
         data_dir: None,
         markers: false,
@@ -186,8 +188,8 @@ proptest! {
 
     #[test]
     fn an_older_version_is_replaced_and_uninstalling_restores_the_text(before in settings(), old in 0u32..400) {
-        let older = HookCommand { program: "/home/dev/my tools/watchbill".into(), data_dir: None, markers: true, purpose: Purpose::Events };
-        let some: Vec<_> = events_of(Some(Version(2, 1, old))).collect();
+        let older = HookCommand { agent: Agent::default(), program: "/home/dev/my tools/watchbill".into(), data_dir: None, markers: true, purpose: Purpose::Events };
+        let some: Vec<_> = events_of(EVENTS, Some(Version(2, 1, old))).collect();
         let first = install(Some(&before), &older, &some).unwrap();
         let second = install(Some(&first), &command(), &all()).unwrap();
         prop_assert_eq!(find_ours(&second, Purpose::Events).unwrap().len(), EVENTS.len());
@@ -277,6 +279,7 @@ fn malformed_settings_are_refused_with_line_and_column() {
 fn a_renamed_copy_replaces_the_handlers_of_another_copy() {
     let before = "{\n  \"model\": \"opus\"\n}\n";
     let named = |program: &str| HookCommand {
+        agent: Agent::default(),
         program: program.into(),
         data_dir: None,
         markers: false,
@@ -320,11 +323,59 @@ fn a_handler_with_separate_arguments_is_recognised() {
 
 #[test]
 fn events_installed_for_a_named_version_stay_when_the_version_is_unknown() {
-    let named: Vec<_> = events_of(Some(Version(2, 1, 100))).collect();
+    let named: Vec<_> = events_of(EVENTS, Some(Version(2, 1, 100))).collect();
     let text = install(None, &command(), &named).unwrap();
     let names = |events: Vec<&Event>| events.iter().map(|event| event.name).collect::<Vec<_>>();
-    assert_eq!(names(events_for(None, Some(&text))), names(named));
-    assert_eq!(names(events_for(None, None)), names(events_of(None).collect()));
+    assert_eq!(names(events_for(Agent::default(), None, Some(&text))), names(named));
+    assert_eq!(names(events_for(Agent::default(), None, None)), names(events_of(EVENTS, None).collect()));
     let older = Some(Version(2, 1, 40));
-    assert_eq!(names(events_for(older, Some(&text))), names(events_of(older).collect()));
+    assert_eq!(
+        names(events_for(Agent::default(), older, Some(&text))),
+        names(events_of(EVENTS, older).collect())
+    );
+}
+
+#[test]
+fn codex_gets_plain_json_for_its_own_events_and_every_byte_back() {
+    let command = HookCommand { agent: Agent::Codex, ..command() };
+    let events = events_for(Agent::Codex, None, None);
+    let made = install(None, &command, &events).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&made).unwrap();
+    let handler = |event: &str| settings["hooks"][event][0]["hooks"][0].clone();
+    let line = "/usr/local/bin/watchbill hook --agent codex";
+    let with = |timeout: u32| serde_json::json!({ "type": "command", "command": line, "timeout": timeout });
+    assert_eq!((handler("Stop"), handler("Interrupt"), handler("SessionEnd")), (with(10), with(3), with(3)));
+    assert_eq!(settings["hooks"].as_object().unwrap().len(), 12);
+    assert!(handler("StopFailure").is_null() && handler("Notification").is_null());
+    assert_eq!(uninstall(&made, Purpose::Events).unwrap(), None);
+
+    let others = "{\n \"hooks\": {\n  \"Stop\": [\n   { \"hooks\": [{ \"type\": \"command\", \"command\": \"say done\" }] }\n  ]\n }\n}\n";
+    let both = install(Some(others), &command, &events).unwrap();
+    assert_eq!(install(Some(&both), &command, &events).unwrap(), both);
+    let settings: serde_json::Value = serde_json::from_str(&both).unwrap();
+    assert_eq!(
+        settings["hooks"]["Stop"][0]["hooks"][0]["command"], "say done",
+        "its place is a part of its trust"
+    );
+    assert_eq!(uninstall(&both, Purpose::Events).unwrap().as_deref(), Some(others));
+
+    let answers = command.for_answers();
+    let asking = install(Some(&both), &answers, &wanted_events(&answers, None, None)).unwrap();
+    assert!(asking.contains("hook --agent codex --answer\", \"timeout\": 30"), "{asking}");
+    assert_eq!(uninstall(&asking, Purpose::Answers).unwrap(), Some(both));
+    assert!(wanted_events(&command.for_purpose(Purpose::Context), None, None).is_empty());
+}
+
+#[test]
+fn settings_that_codex_could_not_read_are_refused_with_the_place() {
+    let command = HookCommand { agent: Agent::Codex, ..command() };
+    let events = events_for(Agent::Codex, None, None);
+    for (text, at) in [("{\n  // mine\n}", (2, 3)), ("{ \"hooks\": {}, }", (1, 16)), ("{", (1, 1))] {
+        let Err(SettingsError::Malformed { line, column, .. }) = install(Some(text), &command, &events)
+        else {
+            panic!("{text} is no plain JSON")
+        };
+        assert_eq!((line, column), at, "{text}");
+    }
+    assert_eq!(install(Some(" \n"), &command, &events), Err(SettingsError::Empty));
 }

@@ -116,8 +116,13 @@ pub struct HookSettings {
     /// The file.
     pub path: String,
     /// `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing`, `outdated` (events go to
-    /// another data folder, or are not those that the agent knows) or `unreadable`.
+    /// another data folder, or are not those that the agent knows) or `unreadable`. Also `waits_for_trust`: the agent runs them
+    /// once the user trusts them.
     pub state: String,
+    /// The agent, as in a row of the roster; absent for Claude Code.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[ts(as = "Option<String>")]
+    pub agent: String,
     /// Events that could be heard as well; empty if no hook is installed.
     pub missing: Vec<String>,
     /// The scope of the file: `user`, `project`, `local` or `managed`.

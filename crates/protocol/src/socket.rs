@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use watchbill_core::ids::Agent;
 
 use crate::api::ApiRequest;
 use crate::error::ApiError;
@@ -49,6 +50,9 @@ pub struct SocketCall {
 /// What a waiting hook process sends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskCall {
+    /// The agent whose hook it is.
+    #[serde(default)]
+    pub agent: Agent,
     /// A random id that the hook process gives to the request.
     pub ask: String,
     /// The hook payload as the client wrote it.

@@ -1,5 +1,5 @@
 //! The hooks of Claude Code: a payload, as the agent wrote it to the hook's standard input, into the fields that decide a
-//! session's state.
+//! session's state. Codex's payloads have the same form.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,21 +8,38 @@ use watchbill_core::hook::event::{
     Background, EndReason, HookEvent, HookToolCall, NotificationKind, StartSource,
 };
 use watchbill_core::hook::{HookError, HookPayload, HookTexts, PAYLOAD_LIMIT};
-use watchbill_core::ids::{SessionId, stable_hash};
+use watchbill_core::ids::{Agent, SessionId, stable_hash};
 use watchbill_core::nesting::{Nesting, nesting};
 use watchbill_core::session::facts::{first_line, one_line};
 use watchbill_core::transcript::json::{Cursor, Raw};
 use watchbill_core::transcript::record::PromptOrigin;
 
-use super::TRAITS;
 use super::records::prompt_source::origin_of_text;
 use super::records::target;
 use super::records::user::tagged;
+use crate::traits;
 
 /// How many bytes of a text are searched for its first line.
 const LOOK_AT: usize = 4096;
 /// How a prompt begins that the agent submits by itself when background work has ended.
 const TASK_NOTIFICATION: &str = "<task-notification>";
+
+/// What differs between the agents whose payloads have this form.
+pub(crate) struct Form {
+    /// Whose payloads they are.
+    pub agent: Agent,
+    /// What a call acts on, in one line.
+    pub target: for<'a> fn(&str, Raw<'a>) -> Cow<'a, str>,
+    /// The beginning of some tools' names that the transcript does not have.
+    pub prefix: &'static str,
+    /// The field of a call's input that all its events repeat unchanged; `None`: the whole input.
+    pub repeats: Option<&'static str>,
+    /// `SessionStart` comes with a prompt, so that the turn runs already.
+    pub starts_in_turn: bool,
+}
+
+const FORM: Form =
+    Form { agent: Agent::Claude, target: target::of, prefix: "", repeats: None, starts_in_turn: false };
 
 /// Reads one payload.
 ///
@@ -31,12 +48,17 @@ const TASK_NOTIFICATION: &str = "<task-notification>";
 /// # Errors
 /// When the bytes are too long, nested too deeply, no object, or no event.
 pub fn parse_payload(bytes: &[u8]) -> Result<HookPayload, HookError> {
+    read(bytes, &FORM)
+}
+
+/// Reads one payload of an agent.
+pub(crate) fn read(bytes: &[u8], form: &Form) -> Result<HookPayload, HookError> {
     let text = checked(bytes)?;
     let fields = Fields::read(&text)?;
     let line = |raw: Raw<'_>| raw.whole().map(|text| one_line(&text)).filter(|text| !text.is_empty());
     let word = |raw: Raw<'_>| line(raw).map(Arc::from);
-    let session = line(fields.session).ok_or(HookError::NotAnEvent(TRAITS.title))?;
-    let name = line(fields.event).ok_or(HookError::NotAnEvent(TRAITS.title))?;
+    let none = HookError::NotAnEvent(traits(form.agent).title);
+    let (session, name) = (line(fields.session).ok_or(none)?, line(fields.event).ok_or(none)?);
     Ok(HookPayload {
         session: SessionId::new(&session),
         transcript_path: path(fields.transcript_path),
@@ -45,7 +67,7 @@ pub fn parse_payload(bytes: &[u8]) -> Result<HookPayload, HookError> {
         prompt_id: word(fields.prompt_id),
         agent_id: word(fields.agent_id),
         agent_type: fields.agent_type.whole().map(|text| Arc::from(one_line(&text))),
-        event: fields.event(&name),
+        event: fields.event(&name, form),
     })
 }
 
@@ -125,11 +147,12 @@ impl<'a> Fields<'a> {
         if complete { Ok(fields) } else { Err(HookError::Malformed) }
     }
 
-    fn event(&self, name: &str) -> HookEvent {
+    fn event(&self, name: &str, form: &Form) -> HookEvent {
+        let call = || self.call(form);
         let word = self.word.word().unwrap_or("");
         match name {
             "SessionStart" => HookEvent::SessionStart {
-                source: start_source(word),
+                source: if form.starts_in_turn { StartSource::Unknown } else { start_source(word) },
                 model: self.model.whole().map(|model| Arc::from(one_line(&model))),
                 title: self
                     .title
@@ -144,18 +167,19 @@ impl<'a> Fields<'a> {
                     task_notification: text.trim_start().starts_with(TASK_NOTIFICATION),
                 }
             }
-            "PreToolUse" => HookEvent::PreToolUse(self.call()),
-            "PostToolUse" => HookEvent::PostToolUse(self.call()),
+            "PreToolUse" => HookEvent::PreToolUse(call()),
+            "PostToolUse" => HookEvent::PostToolUse(call()),
             "PostToolUseFailure" => {
-                HookEvent::PostToolUseFailure { call: self.call(), interrupted: self.interrupt.is_true() }
+                HookEvent::PostToolUseFailure { call: call(), interrupted: self.interrupt.is_true() }
             }
-            "PermissionRequest" => HookEvent::PermissionRequest(self.call()),
-            "PermissionDenied" => HookEvent::PermissionDenied(self.call()),
+            "PermissionRequest" => HookEvent::PermissionRequest(call()),
+            "PermissionDenied" => HookEvent::PermissionDenied(call()),
             "PostToolBatch" => HookEvent::PostToolBatch,
             "Notification" => HookEvent::Notification { kind: notification_kind(word) },
             "Stop" => {
                 HookEvent::Stop { last_message: line(self.last_message), background: self.background() }
             }
+            "Interrupt" => HookEvent::Interrupted,
             "StopFailure" => {
                 HookEvent::StopFailure { error: Arc::from(one_line(word)), message: line(self.last_message) }
             }
@@ -169,14 +193,16 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn call(&self) -> HookToolCall {
+    fn call(&self, form: &Form) -> HookToolCall {
         let tool = self.tool.whole().map(|tool| one_line(&tool)).unwrap_or_default();
-        let input = match self.input {
+        let tool = tool.strip_prefix(form.prefix).unwrap_or(&tool);
+        let repeated = form.repeats.map(|field| self.input.get(field)).filter(|part| part.is_there());
+        let input = match repeated.unwrap_or(self.input) {
             Raw::Absent => "",
             Raw::Str(raw) | Raw::Nested(raw) | Raw::Plain(raw) => raw,
         };
         HookToolCall {
-            target: Arc::from(one_line(&target::of(&tool, self.input))),
+            target: Arc::from(one_line(&(form.target)(tool, self.input))),
             tool: Arc::from(tool),
             id: self.id.whole().filter(|id| !id.is_empty()).map(|id| Arc::from(&*id)),
             input: stable_hash(input.as_bytes()),

@@ -56,28 +56,37 @@ pub struct Event {
     pub waits: bool,
     /// The tools that it is for; `None`: all.
     pub matcher: Option<&'static str>,
+    /// How long the agent lets a handler run, in seconds; `None`: as long as the agent does by itself.
+    pub timeout: Option<u32>,
 }
 
 /// Every client that is still in use has these events: since 1.0.85, of August 2025.
 const ALWAYS: Version = Version(1, 0, 85);
 
 const fn event(name: &'static str, since: Version) -> Event {
-    Event { name, since, waits: false, matcher: None }
+    Event { name, since, waits: false, matcher: None, timeout: None }
 }
 
 const fn awaited_event(name: &'static str, since: Version) -> Event {
-    Event { name, since, waits: true, matcher: None }
+    Event { name, since, waits: true, matcher: None, timeout: None }
 }
 
 /// The event of handlers that wait for answers. The agent goes on with its dialog meanwhile.
-pub const ANSWER_EVENT: Event = awaited_event("PermissionRequest", Version(2, 0, 45));
+/// The handler lets it wait for an hour. After that its dialog goes on alone.
+pub const ANSWER_EVENT: Event =
+    Event { timeout: Some(3600), ..awaited_event("PermissionRequest", Version(2, 0, 45)) };
 
-/// The events of handlers that tell the agent what was learned. An asynchronous hook cannot tell it anything.
+/// The events of handlers that tell the agent what was learned. An asynchronous hook cannot tell it anything. The handler itself
+/// gives up earlier than after a second.
 pub const CONTEXT_EVENTS: &[Event] = &[
-    awaited_event("SessionStart", ALWAYS),
-    awaited_event("UserPromptSubmit", ALWAYS),
-    Event { matcher: Some("Read|Edit|Write|MultiEdit|NotebookEdit"), ..awaited_event("PostToolUse", ALWAYS) },
+    context_event("SessionStart", None),
+    context_event("UserPromptSubmit", None),
+    context_event("PostToolUse", Some("Read|Edit|Write|MultiEdit|NotebookEdit")),
 ];
+
+const fn context_event(name: &'static str, matcher: Option<&'static str>) -> Event {
+    Event { name, since: ALWAYS, waits: true, matcher, timeout: Some(1) }
+}
 
 /// All events that the hooks subscribe to. `WorktreeCreate` is never among them: a hook for it replaces git.
 pub const EVENTS: &[Event] = &[
@@ -101,10 +110,10 @@ pub const EVENTS: &[Event] = &[
     event("PostToolBatch", Version(2, 1, 152)),
 ];
 
-/// The events that a client has. For an unknown version, the events that every client has.
-pub fn events_of(client: Option<Version>) -> impl Iterator<Item = &'static Event> {
+/// Those of `events` that a client has. For an unknown version, the events that every client has.
+pub fn events_of(events: &'static [Event], client: Option<Version>) -> impl Iterator<Item = &'static Event> {
     let client = client.unwrap_or(ALWAYS);
-    EVENTS.iter().filter(move |event| event.since <= client)
+    events.iter().filter(move |event| event.since <= client)
 }
 
 #[cfg(test)]
@@ -123,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_old_or_unknown_client_gets_only_events_that_it_knows() {
-        let names = |client| events_of(client).map(|event| event.name).collect::<Vec<_>>();
+        let names = |client| events_of(EVENTS, client).map(|event| event.name).collect::<Vec<_>>();
         assert_eq!(names(None).len(), 9);
         assert!(!names(Some(Version(2, 1, 77))).contains(&"StopFailure"));
         assert!(names(Some(Version(2, 1, 78))).contains(&"StopFailure"));

@@ -12,7 +12,7 @@ pub mod reported;
 pub mod requests;
 pub mod supplement;
 
-use crate::{Layout, Traits};
+use crate::{HookTraits, Layout, Traits};
 
 /// What Claude Code is.
 pub const TRAITS: Traits = Traits {
@@ -23,6 +23,7 @@ pub const TRAITS: Traits = Traits {
     resume: "claude --resume",
     takes_session_id: true,
     layout: Some(&LAYOUT),
+    hooks: Some(&HOOKS),
     writes_transcripts: true,
     expects_registry: registry::expects_registry,
     // Seen in 2.1.329.
@@ -31,6 +32,22 @@ pub const TRAITS: Traits = Traits {
     // `sdk-cli`, `sdk-ts`; seen in 2.1.329.
     without_dialogs: Some(("CLAUDE_CODE_ENTRYPOINT", "sdk")),
     instructions: &["CLAUDE.md", ".claude/CLAUDE.md"],
+};
+
+/// How Claude Code runs hooks.
+pub const HOOKS: HookTraits = HookTraits {
+    parse: hooks::parse_payload,
+    are_of_process: true,
+    settings: install::SETTINGS,
+    local_settings: Some(install::LOCAL_SETTINGS),
+    managed_settings: Some(install::MANAGED_SETTINGS),
+    is_plain_json: false,
+    events: install::EVENTS,
+    answer_event: &install::ANSWER_EVENT,
+    answer_wait: None,
+    takes_rules: true,
+    context_events: install::CONTEXT_EVENTS,
+    trust: None,
 };
 
 /// How Claude Code's files lie.

@@ -46,7 +46,11 @@ pub fn without_texts(payload: &[u8], name: impl Fn(&str) -> String) -> Option<Ve
     for (field, value) in payload {
         let value = match (&*field, &*event) {
             // The name lies deep, so that no reader takes it for what the call is about.
-            ("tool_input", _) => json!({ "private": { "id": name(&value.to_string()) } }),
+            // A request repeats the command, and may name a reason.
+            ("tool_input", _) => {
+                let repeated = value.get("command").unwrap_or(&value);
+                json!({ "private": { "id": name(&repeated.to_string()) } })
+            }
             ("background_tasks", _) => background(value),
             // The client's own words: what it waits for, why the session or the turn ended.
             ("message", "Notification") | ("reason", "SessionEnd") => value,

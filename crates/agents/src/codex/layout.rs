@@ -64,7 +64,7 @@ pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
 }
 
 /// The thread's id in the name of a rollout.
-fn thread_of(path: &Path) -> Option<&str> {
+pub(super) fn thread_of(path: &Path) -> Option<&str> {
     let stem = path.file_name()?.to_str()?.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
     let (time, id) = stem.split_at_checked(stem.len().checked_sub(UUID)?)?;
     (is_id(id) && time.ends_with('-') && !time.contains([' ', '(', '.', '~'])).then_some(id)

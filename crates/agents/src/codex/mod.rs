@@ -1,13 +1,15 @@
 //! Codex CLI.
 
 pub mod driver;
+pub mod hooks;
+pub mod install;
 pub mod launch;
 pub mod layout;
 pub mod records;
 pub mod status;
 
 use crate::traits::is_since;
-use crate::{Layout, Traits};
+use crate::{HookTraits, Layout, Traits};
 
 /// What Codex CLI is.
 pub const TRAITS: Traits = Traits {
@@ -18,6 +20,7 @@ pub const TRAITS: Traits = Traits {
     resume: "codex resume",
     takes_session_id: false,
     layout: Some(&LAYOUT),
+    hooks: Some(&HOOKS),
     writes_transcripts: false,
     // The first version in which the locks were measured. The version is the one that began the session.
     expects_registry: |version, _| is_since(version, (0, 169, 0)),
@@ -25,6 +28,22 @@ pub const TRAITS: Traits = Traits {
     project_variable: None,
     without_dialogs: None,
     instructions: &["AGENTS.md"],
+};
+
+/// How Codex runs hooks.
+pub const HOOKS: HookTraits = HookTraits {
+    parse: hooks::parse_payload,
+    are_of_process: false,
+    settings: install::SETTINGS,
+    local_settings: None,
+    managed_settings: None,
+    is_plain_json: true,
+    events: install::EVENTS,
+    answer_event: &install::ANSWER_EVENT,
+    answer_wait: Some(install::ANSWER_WAIT),
+    takes_rules: false,
+    context_events: &[],
+    trust: Some(&install::TRUST),
 };
 
 /// How Codex's files lie.

@@ -13,6 +13,7 @@ pub const TRAITS: Traits = Traits {
     resume: "gemini --resume",
     takes_session_id: false,
     layout: None,
+    hooks: None,
     writes_transcripts: false,
     expects_registry: |_, _| false,
     pid_variable: None,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use watchbill_agents::{Agent, traits};
 
 /// The commands of `hooks`.
 #[derive(Debug, Subcommand)]
@@ -21,7 +22,7 @@ pub enum HooksCommand {
         /// Install instead the hook that tells the agent memories: see `memory.context`
         #[arg(long, conflicts_with_all = ["markers", "answer"])]
         context: bool,
-        /// Version of the agent, if Watchbill cannot find it out; the agent skips a settings file with unknown events
+        /// Version of the agent, if Watchbill cannot find it out; Claude Code skips a settings file with unknown events
         #[arg(long, value_name = "VERSION", value_parser = parse_version)]
         client_version: Option<watchbill_hooks::install::Version>,
     },
@@ -39,6 +40,9 @@ pub enum HooksCommand {
     },
     /// Show where the hooks are installed, and whether events arrive
     Status {
+        /// Whose hooks: claude or codex
+        #[arg(long, value_name = "AGENT", default_value = DEFAULT, value_parser = parse_agent)]
+        agent: Agent,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -48,6 +52,9 @@ pub enum HooksCommand {
 /// The options that choose settings of the agent.
 #[derive(Debug, Args)]
 pub struct SettingsPlace {
+    /// Whose settings: claude or codex
+    #[arg(long, value_name = "AGENT", default_value = DEFAULT, value_parser = parse_agent)]
+    pub agent: Agent,
     /// Settings of all your sessions, a project's shared settings, or your own settings in a project
     #[arg(long, value_enum, default_value = "user")]
     pub scope: SettingsScope,
@@ -68,6 +75,16 @@ pub enum SettingsScope {
     Project,
     /// You alone, in the project in this folder
     Local,
+}
+
+/// The agent that is meant without a name.
+pub const DEFAULT: &str = Agent::ALL[0].as_str();
+
+/// Reads the name of an agent whose hooks are heard.
+pub fn parse_agent(text: &str) -> Result<Agent, String> {
+    let known = || Agent::ALL.into_iter().filter(|agent| traits(*agent).hooks.is_some());
+    let names = || known().map(Agent::as_str).collect::<Vec<_>>().join(" or ");
+    known().find(|agent| agent.as_str() == text).ok_or_else(|| format!("expected {}", names()))
 }
 
 fn parse_version(text: &str) -> Result<watchbill_hooks::install::Version, String> {

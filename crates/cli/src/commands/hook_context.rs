@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use watchbill_agents::{Agent, process};
+use watchbill_agents::{Agent, hooks, process};
 use watchbill_engine::socket::client::Client;
 use watchbill_hooks::places;
 use watchbill_hooks::sender::HookArguments;
@@ -64,6 +64,12 @@ pub fn run(words: impl IntoIterator<Item = OsString>) {
     let _ = std::panic::catch_unwind(|| tell(&words));
 }
 
+/// The limit that a test names.
+pub(super) fn within(words: &[OsString]) -> Option<Duration> {
+    let at = words.iter().position(|word| word == WITHIN)?;
+    Some(Duration::from_millis(words.get(at + 1)?.to_str()?.parse().ok()?))
+}
+
 fn tell(words: &[OsString]) -> Option<()> {
     let env = |name: &str| std::env::var_os(name);
     // The user does not see what an agent without dialogs does, so tell it nothing.
@@ -72,18 +78,20 @@ fn tell(words: &[OsString]) -> Option<()> {
     {
         return None;
     }
-    let within =
-        words.iter().position(|word| word == WITHIN).and_then(|at| words.get(at + 1)?.to_str()?.parse().ok());
+    let within = within(words);
     let arguments = HookArguments::parse(words.iter().cloned());
     let data_dir = arguments.data_dir.or_else(|| places::default_data_dir(&env))?;
     let mut payload = String::new();
     std::io::stdin().lock().take(MAX_PAYLOAD_BYTES).read_to_string(&mut payload).ok()?;
+    if hooks::is_borrowed(Agent::default(), &env, payload.as_bytes()) {
+        return None;
+    }
     let mut payload: Payload = serde_json::from_str(&payload).ok()?;
     if let Some(prompt) = &mut payload.prompt {
         prompt.truncate(prompt.floor_char_boundary(PROMPT));
     }
     let limit = match (within, &*payload.hook_event_name) {
-        (Some(millis), _) => Duration::from_millis(millis),
+        (Some(within), _) => within,
         (None, "SessionStart") => AT_START,
         (None, _) => ELSE,
     };

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use watchbill_agents::Agent;
 use watchbill_agents::layout::ROOT_OPTION;
+use watchbill_agents::{Agent, Root, hook_traits, traits};
 use watchbill_hooks::health::health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::status;
 use watchbill_hooks::install::{
-    ANSWER_EVENT, CONTEXT_EVENTS, HookCommand, Purpose, Scope, Version, change, client, events_for, install,
-    quoted, uninstall,
+    HookCommand, Purpose, Scope, Version, change, client, install, quoted, uninstall, wanted_events,
 };
 use watchbill_hooks::places::{HookPaths, platform_data_dir};
 use watchbill_settings::Settings;
@@ -34,25 +33,33 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
     }
     match command {
         HooksCommand::Install { place, markers, answer, context, client_version } => {
-            let mut all = Setting::all(&settings, client_version, markers)?;
+            let title = traits(place.agent).title;
+            if context && hook_traits(place.agent).context_events.is_empty() {
+                anyhow::bail!("{title} cannot be told what was learned yet");
+            }
+            if markers && place.agent != Agent::default() {
+                anyhow::bail!("{title} leaves no markers");
+            }
+            let mut all = Setting::all(&settings, place.agent, client_version, markers)?;
             let purpose = purpose(answer, context);
             all.iter_mut().for_each(|setting| setting.command = setting.command.for_purpose(purpose));
             each(&place, &all, |setting, file| add(setting, file, place.dry_run, paint))?;
             if place.dry_run {
                 Ok(())
             } else {
-                emit(&render::hooks::undo(&options_of(global, &place)?, purpose))
+                let trust = hook_traits(place.agent).trust.map(|trust| (title, trust.how));
+                emit(&render::hooks::after_install(&options_of(global, &place)?, purpose, trust))
             }
         }
         HooksCommand::Uninstall { place, answer, context } => {
             let purpose = purpose(answer, context);
-            let roots = settings.roots_of(Agent::default()).map(absolute).collect::<Result<Vec<_>, _>>()?;
+            let roots = settings.roots_of(place.agent).map(absolute).collect::<Result<Vec<_>, _>>()?;
             let data_dir = settings.data_dir.as_deref().map(absolute).transpose()?;
             each(&place, &roots, |_, file| take_out(file, purpose, data_dir.as_deref(), place.dry_run, paint))
         }
-        HooksCommand::Status { json } => {
-            let report = report(&Setting::all(&settings, None, false)?)?;
-            let advice = |scope, path: &Path| advice(global, scope, path);
+        HooksCommand::Status { agent, json } => {
+            let report = report(&Setting::all(&settings, agent, None, false)?)?;
+            let advice = |agent, scope, path: &Path| advice(global, agent, scope, path);
             emit(&if json { to_json(&report)? } else { render::hooks::render(&report, &advice, paint) })
         }
     }
@@ -82,20 +89,27 @@ impl AsRef<Path> for Setting {
 
 impl Setting {
     /// One for each of the agent's folders.
-    fn all(settings: &Settings, client: Option<Version>, markers: bool) -> anyhow::Result<Vec<Self>> {
+    fn all(
+        settings: &Settings,
+        agent: Agent,
+        client: Option<Version>,
+        markers: bool,
+    ) -> anyhow::Result<Vec<Self>> {
         let env = |name: &str| std::env::var_os(name);
         let data_dir = absolute(settings.data_dir.as_deref().ok_or_else(|| {
             anyhow::anyhow!("no folder for Watchbill's own files is known; name one with --data-dir")
         })?)?;
         // The agent runs hooks without our variables, so a hook finds only the platform's own folder by itself.
         let named = Some(&*data_dir).filter(|named| platform_data_dir().as_deref() != Some(named));
-        let command = HookCommand::new(&client::own_program(&env)?, named, markers)?;
-        let of = |root: &Path| {
+        let command = HookCommand::new(agent, &client::own_program(&env)?, named, markers)?;
+        let of = |root: &Path| -> anyhow::Result<Self> {
             let root = absolute(root)?;
-            let client = client.or_else(|| client::client_version(&env, &root));
+            let client = client.or_else(|| client::client_version(agent, &env, &root));
             Ok(Self { root, data_dir: data_dir.clone(), client, command: command.clone() })
         };
-        settings.roots_of(Agent::default()).map(of).collect()
+        let all: Vec<Self> = settings.roots_of(agent).map(of).collect::<Result<_, _>>()?;
+        anyhow::ensure!(!all.is_empty(), "no folder of {} is watched", traits(agent).title);
+        Ok(all)
     }
 }
 
@@ -117,11 +131,16 @@ fn each<T: AsRef<Path>>(
         SettingsScope::Local => Scope::Local,
     };
     let all = place.settings.is_none() && scope == Scope::User;
+    anyhow::ensure!(!roots.is_empty(), "no folder of {} is watched", traits(place.agent).title);
     let mut failed = Vec::new();
     for root in &roots[..if all { roots.len() } else { roots.len().min(1) }] {
         let file = match &place.settings {
             Some(file) => absolute(file)?,
-            None => scope.file(root.as_ref(), &std::env::current_dir()?),
+            None => {
+                let file = scope.file(place.agent, root.as_ref(), &std::env::current_dir()?);
+                let missing = || anyhow::anyhow!("{} has no such settings", traits(place.agent).title);
+                file.ok_or_else(missing)?
+            }
         };
         failed.extend(act(root, &file).err());
     }
@@ -138,14 +157,17 @@ fn each<T: AsRef<Path>>(
 /// The options of `hooks` that name the same settings from any working folder, quoted for a shell; `None` if a path
 /// is not valid UTF-8.
 fn options_of(global: &Global, place: &SettingsPlace) -> anyhow::Result<Option<String>> {
+    let of_project = |scope: Scope| -> anyhow::Result<_> {
+        Ok(scope.file(place.agent, Path::new(""), &std::env::current_dir()?))
+    };
     let file = match (&place.settings, place.scope) {
         (Some(file), _) => Some(file.clone()),
         (None, SettingsScope::User) => None,
         // The scope of a project means the current folder.
-        (None, SettingsScope::Project) => Some(Scope::Project.file(Path::new(""), &std::env::current_dir()?)),
-        (None, SettingsScope::Local) => Some(Scope::Local.file(Path::new(""), &std::env::current_dir()?)),
+        (None, SettingsScope::Project) => of_project(Scope::Project)?,
+        (None, SettingsScope::Local) => of_project(Scope::Local)?,
     };
-    options(global, file.as_deref())
+    options(global, place.agent, file.as_deref())
 }
 
 /// One word of a command line, quoted for the user's shell.
@@ -154,13 +176,10 @@ fn word(text: &str) -> String {
 }
 
 /// The same for the user's settings, or for a named file.
-fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String>> {
+fn options(global: &Global, agent: Agent, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let user = file.is_none();
-    let roots = global
-        .roots
-        .iter()
-        .filter(|root| user && root.agent == Agent::default())
-        .map(|root| (ROOT_OPTION, &**root));
+    let roots =
+        global.roots.iter().filter(|root| user && root.agent == agent).map(|root| (ROOT_OPTION, &**root));
     let named = file.map(|file| ("--settings", file)).into_iter().chain(roots).chain(
         // The configuration file may name the agent's folders.
         [
@@ -171,39 +190,39 @@ fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String
         .flatten(),
     );
     let mut options = Vec::new();
+    if agent != Agent::default() {
+        options.push(format!("--agent {}", agent.as_str()));
+    }
     for (option, path) in named {
         let path = absolute(path)?;
-        let Some(text) = path.to_str() else { return Ok(None) };
+        let text = if option == ROOT_OPTION { Root::new(agent, path).named() } else { path.into() };
+        let Some(text) = text.to_str() else { return Ok(None) };
         options.push(format!("{option} {}", word(text)));
     }
     Ok(Some(options.join(" ")))
 }
 
 /// The command that repairs a settings file, quoted for a shell; `None` for files that only an administrator writes.
-pub fn advice(global: &Global, scope: Scope, path: &Path) -> Option<String> {
+pub fn advice(global: &Global, agent: Agent, scope: Scope, path: &Path) -> Option<String> {
     let file = match scope {
         Scope::User => None,
         Scope::Project | Scope::Local => Some(path),
         Scope::Managed => return None,
     };
-    let options = options(global, file).ok().flatten()?;
+    let options = options(global, agent, file).ok().flatten()?;
     Some(format!("watchbill hooks install {options}").trim_end().to_owned())
 }
 
 fn add(setting: &Setting, path: &Path, dry_run: bool, paint: Paint) -> anyhow::Result<()> {
     let file = SettingsFile::read(path)?;
     let before = file.text.as_deref();
-    let events = match setting.command.purpose {
-        Purpose::Events => events_for(setting.client, before),
-        Purpose::Answers => vec![&ANSWER_EVENT],
-        Purpose::Context => CONTEXT_EVENTS.iter().collect(),
-    };
+    let events = wanted_events(&setting.command, setting.client, before);
     let text = install(before, &setting.command, &events).map_err(|error| file.refused(error))?;
     if dry_run {
         return emit(&render::hooks::change(&file, Some(&text), paint));
     }
     let changed = change::apply_install(&file, &text, &HookPaths::new(&setting.data_dir))?;
-    emit(&render::hooks::installed(&file.path, changed, &events, setting.client))
+    emit(&render::hooks::installed(&file.path, changed, &setting.command, &events, setting.client))
 }
 
 fn take_out(
@@ -231,11 +250,13 @@ fn report(all: &[Setting]) -> anyhow::Result<Report> {
     let first = all.first().ok_or_else(|| anyhow::anyhow!("no folder of the agent is known"))?;
     let users = all.iter().map(|setting| (Scope::User, setting));
     let others = [Scope::Project, Scope::Local, Scope::Managed].map(|scope| (scope, first));
-    let scopes = users.chain(others).map(|(scope, setting)| ScopeReport {
-        scope,
-        status: status(&scope.file(&setting.root, &project), &setting.command, setting.client),
+    let scopes = users.chain(others).filter_map(|(scope, setting)| {
+        let path = scope.file(setting.command.agent, &setting.root, &project)?;
+        let status = status(&path, &setting.root, &setting.command, setting.client);
+        Some(ScopeReport { scope, status })
     });
     Ok(Report {
+        agent: first.command.agent,
         client: first.client.map(|version| version.to_string()),
         scopes: scopes.collect(),
         health: health(&HookPaths::new(&first.data_dir)),

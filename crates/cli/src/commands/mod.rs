@@ -64,8 +64,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Man { folder: None } => pages::man(),
         Command::Man { folder: Some(folder) } => pages::write_man(&folder),
         // `main` handles this before the options are parsed. It gets here only if options stand before the word.
-        Command::Hook { markers, answer, context } => {
+        Command::Hook { agent, markers, answer, context } => {
             let words = markers.then(|| "--markers".into());
+            let words = words.into_iter().chain(["--agent".into(), agent.as_str().into()]);
             let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
             let words = data_dir.into_iter().flatten().chain(words);
             if answer {
@@ -173,12 +174,14 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         }
         Command::Doctor { json, .. } => {
             // The demo has no folder to watch.
-            let client_of = |root: &Path| client_version(&|name| std::env::var_os(name), root);
+            let client_of = |root: &watchbill_agents::Root| {
+                client_version(root.agent, &|name| std::env::var_os(name), root)
+            };
             let doctor = match global.demo {
                 true => doctor::doctor(engine, &|_| WatchMode::None),
                 false => doctor::doctor_with_watch_trial(engine, &client_of),
             };
-            let advice = |scope, path: &Path| hooks::advice(global, scope, path);
+            let advice = |agent, scope, path: &Path| hooks::advice(global, agent, scope, path);
             if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, &advice, paint) }
         }
         // These commands do not need the engine, or print more than one text.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use watchbill_agents::{Agent, traits};
+use watchbill_agents::{Agent, hook_traits, traits};
 use watchbill_hooks::install::Scope;
 use watchbill_protocol::doctor::{Doctor, HookSettings, HooksHealth, Root, WatchMode};
 use watchbill_protocol::store::StoreHealth;
@@ -201,6 +201,7 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
         let (word, done, wrong) = match &*settings.state {
             "installed" if settings.missing.is_empty() => ("installed", None, false),
             "installed" => ("installed, but not for all events", Some("adds the rest"), true),
+            "waits_for_trust" => ("installed, and run only when you trust them", None, true),
             "absent" if settings.answers => {
                 ("only the one that waits for your answers", Some("adds the others"), false)
             }
@@ -214,11 +215,15 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
             ),
             _ => ("cannot be read", None, true),
         };
-        let command = advice(scope_of(settings), Path::new(&settings.path));
+        let agent = Agent::of(&settings.agent).unwrap_or_default();
+        let command = advice(agent, scope_of(settings), Path::new(&settings.path));
         let how = match (done, command) {
             (Some(done), Some(command)) => format!("; `{}` {done}", super::hooks::typed(&command)),
             (Some(_), None) => "; the administrator has to change that".to_owned(),
-            (None, _) => String::new(),
+            (None, _) => match hook_traits(agent).trust {
+                Some(trust) if settings.state == "waits_for_trust" => format!(": {}", trust.how),
+                _ => String::new(),
+            },
         };
         let line = format!("  hooks in {path}: {word}{how}\n");
         out.push_str(&if wrong { paint.tone(Tone::Error, &line) } else { line });

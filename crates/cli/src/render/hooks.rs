@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use serde::Serialize;
+use watchbill_agents::{Agent, hook_traits};
 use watchbill_hooks::health::Health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{State, Status};
-use watchbill_hooks::install::{ANSWER_EVENT, CONTEXT_EVENTS, EVENTS, Event, Purpose, Scope, Version};
+use watchbill_hooks::install::{Event, HookCommand, Purpose, Scope, Version};
 
 use super::{local_date_time, plural, size};
 use crate::terminal_text::{Paint, Tone, lines, one_line};
@@ -15,6 +16,8 @@ use crate::terminal_text::{Paint, Tone, lines, one_line};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
+    /// Whose hooks they are.
+    pub agent: Agent,
     /// The version of the agent that a shell would start, if known.
     pub client: Option<String>,
     /// Each settings file that the agent reads.
@@ -56,7 +59,7 @@ pub fn change(file: &SettingsFile, after: Option<&str>, paint: Paint) -> String 
 }
 
 /// The command that repairs a settings file, if there is one.
-pub type Advice<'a> = &'a dyn Fn(Scope, &Path) -> Option<String>;
+pub type Advice<'a> = &'a dyn Fn(Agent, Scope, &Path) -> Option<String>;
 
 /// A command for the user to type. Spaces within a name stay.
 pub fn typed(command: &str) -> String {
@@ -64,21 +67,29 @@ pub fn typed(command: &str) -> String {
 }
 
 /// The events that were installed, and those that were not.
-pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<Version>) -> String {
+pub fn installed(
+    path: &Path,
+    changed: bool,
+    command: &HookCommand,
+    events: &[&Event],
+    client: Option<Version>,
+) -> String {
     let path = one_line(&path.display().to_string());
     let done = if changed { "installed into" } else { "already installed in" };
-    if events.iter().all(|event| **event == ANSWER_EVENT) {
-        return format!("the hook that waits for your answers is {done} {path}\n");
+    match command.purpose {
+        Purpose::Answers => return format!("the hook that waits for your answers is {done} {path}\n"),
+        Purpose::Context => {
+            return format!(
+                "the hook that tells the agent what was learned is {done} {path}\n\
+                 it says nothing before `memory.context` is set to files or all\n"
+            );
+        }
+        Purpose::Events => {}
     }
-    if events.iter().all(|event| CONTEXT_EVENTS.contains(event)) {
-        return format!(
-            "the hook that tells the agent what was learned is {done} {path}\n\
-             it says nothing before `memory.context` is set to files or all\n"
-        );
-    }
+    let known = hook_traits(command.agent).events;
     let mut out = format!("hooks for {} {done} {path}\n", plural(events.len(), "event"));
-    if events.len() < EVENTS.len() {
-        let left_out: Vec<_> = EVENTS.iter().filter(|e| !events.contains(e)).map(|e| e.name).collect();
+    if events.len() < known.len() {
+        let left_out: Vec<_> = known.iter().filter(|e| !events.contains(e)).map(|e| e.name).collect();
         let why = match client {
             Some(version) => format!("not known to the client, which is {version}"),
             None => {
@@ -92,9 +103,14 @@ pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<V
     out
 }
 
-/// How to undo the installation. `place` has the options of `hooks` that name these settings, unless a path is not
-/// valid UTF-8.
-pub fn undo(place: &Option<String>, purpose: Purpose) -> String {
+/// What is left to do, and how to undo the installation. `place` has the options of `hooks` that name these settings, unless a path
+/// is not valid UTF-8. `trust`: the agent, and how the user trusts its hooks.
+pub fn after_install(place: &Option<String>, purpose: Purpose, trust: Option<(&str, &str)>) -> String {
+    let left = trust.map(|(agent, how)| format!("{agent} runs them once you trust them: {how}\n"));
+    left.unwrap_or_default() + &undo(place, purpose)
+}
+
+fn undo(place: &Option<String>, purpose: Purpose) -> String {
     let answer = match purpose {
         Purpose::Events => "",
         Purpose::Answers => " --answer",
@@ -119,7 +135,8 @@ pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
         None => "no client found that reports its version\n".to_owned(),
     };
     for scope in &report.scopes {
-        out.push_str(&one_scope(scope.scope, &scope.status, advice, paint));
+        let advice = |scope, path: &Path| advice(report.agent, scope, path);
+        out.push_str(&one_scope(scope.scope, &scope.status, &advice, report.agent, paint));
     }
     let health = &report.health;
     out.push_str(&format!(
@@ -153,7 +170,13 @@ pub fn last(dropped_at: Option<&str>) -> String {
     dropped_at.map_or_else(String::new, |at| format!(", the last one {}", local_date_time(at)))
 }
 
-fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) -> String {
+fn one_scope(
+    scope: Scope,
+    status: &Status,
+    advice: &dyn Fn(Scope, &Path) -> Option<String>,
+    agent: Agent,
+    paint: Paint,
+) -> String {
     let name = match scope {
         Scope::User => "user",
         Scope::Project => "project",
@@ -178,6 +201,9 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
     };
     let mut out = format!("\n{name:8} {state}\n         {}\n", one_line(&status.path.display().to_string()));
     let mut add = |text: String| out.push_str(&format!("         {text}\n"));
+    if let Some(trust) = hook_traits(agent).trust.filter(|_| status.waits_for_trust) {
+        add(paint.tone(Tone::Error, &format!("waits for trust: {}", trust.how)));
+    }
     if status.answers {
         add("with the hook that waits for your answers".to_owned());
     }

@@ -7,6 +7,7 @@ mod agent;
 mod bounds;
 mod copies;
 mod installing;
+mod of_codex;
 mod ownership;
 mod receivers;
 mod restarting_receivers;

@@ -7,6 +7,7 @@ mod answer_guards;
 mod answer_times;
 #[cfg(target_os = "linux")]
 mod answers;
+mod answers_of_codex;
 #[cfg(target_os = "linux")]
 mod callers;
 mod codex;

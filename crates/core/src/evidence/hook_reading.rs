@@ -216,6 +216,10 @@ fn turn(hooks: &HookWitness, now: Timestamp, timeouts: Timeouts) -> Option<HookR
             let kind = if *limit { StateKind::Limit } else { StateKind::Error };
             HookReading { detail: text.to_string(), ..input(Some(kind)) }
         }
+        HookTurn::Interrupted => HookReading {
+            detail: says("the user interrupted the turn"),
+            ..input(Some(StateKind::Interrupted))
+        },
         HookTurn::Quiet => HookReading {
             confidence: Confidence::Inferred,
             detail: says("the prompt has been open for a minute"),
@@ -284,7 +288,8 @@ impl HookReading<'_> {
         }
         let theirs = Class::of(t.state, t.kind);
         match self.class() {
-            Class::Asks => true,
+            // A question that both know is surer by its record than by its call.
+            Class::Asks => self.confidence == Confidence::Observed || theirs != Class::Asks,
             Class::Works if theirs == Class::Works => true,
             // The boundary is written before the hook says that the compaction is over.
             Class::Works if self.kind == Some(StateKind::Compacting) => {

@@ -155,6 +155,7 @@ fn ended(
     match &hooks.turn {
         // A much later status is about something that the hooks did not report.
         HookTurn::Ended { .. } if at <= hooks.since + SAME_EVENT => input(Some(StateKind::TurnEnded)),
+        HookTurn::Interrupted if at <= hooks.since + SAME_EVENT => input(Some(StateKind::Interrupted)),
         HookTurn::Failed { limit, .. } if at <= hooks.since + SAME_EVENT => {
             input(Some(if *limit { StateKind::Limit } else { StateKind::Error }))
         }

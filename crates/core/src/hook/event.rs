@@ -61,6 +61,8 @@ pub enum HookEvent {
         /// First line of `last_assistant_message`, which holds the agent's own words about the error.
         message: Arc<str>,
     },
+    /// The user stopped the turn. Only some agents fire a hook then.
+    Interrupted,
     /// A subagent begins.
     SubagentStart,
     /// A subagent has ended, or the worker of a compaction (`agent_type` empty).

@@ -18,6 +18,7 @@ impl HookEvent {
             Self::Notification { .. } => "Notification",
             Self::Stop { .. } => "Stop",
             Self::StopFailure { .. } => "StopFailure",
+            Self::Interrupted => "Interrupt",
             Self::SubagentStart => "SubagentStart",
             Self::SubagentStop => "SubagentStop",
             Self::PreCompact => "PreCompact",

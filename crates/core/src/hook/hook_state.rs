@@ -104,6 +104,7 @@ impl HookReading {
                 let failed = HookTurn::Failed { error: Arc::clone(error), message, limit };
                 self.ended(failed, at);
             }
+            HookEvent::Interrupted if of_turn => self.ended(HookTurn::Interrupted, at),
             HookEvent::SubagentStart if !turn_event.of_compaction => {
                 self.agents.extend(turn_event.agent.clone())
             }
@@ -222,7 +223,11 @@ impl HookReading {
 
     /// A part of a running turn has ended. After the end of the turn the event is late and changes nothing.
     fn goes_on(&mut self, at: Timestamp) {
-        if !matches!(self.turn, HookTurn::Ended { .. } | HookTurn::Failed { .. } | HookTurn::Closed(_)) {
+        let over = matches!(
+            self.turn,
+            HookTurn::Ended { .. } | HookTurn::Failed { .. } | HookTurn::Interrupted | HookTurn::Closed(_)
+        );
+        if !over {
             self.mark_running(at);
             self.answered_at = Some(at);
         }

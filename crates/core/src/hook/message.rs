@@ -4,12 +4,15 @@ use std::sync::{Arc, OnceLock};
 
 use super::origin::HookOrigin;
 use super::payload::{HookError, HookPayload};
+use crate::ids::Agent;
 
 /// One hook event. Clones share the payload and its parsed form.
 #[derive(Debug, Clone)]
 pub struct HookMessage {
     /// The sender's own data about the event.
     pub origin: HookOrigin,
+    /// The agent that the hook was installed for.
+    pub agent: Agent,
     /// The payload as the agent wrote it, byte for byte; normally JSON.
     pub payload: Arc<[u8]>,
     /// The event comes from the journal or the spool, from before its consumer listened: it raises no alert.
@@ -22,10 +25,11 @@ pub struct HookMessage {
 }
 
 impl HookMessage {
-    /// A whole event that has just happened.
+    /// A whole event of the default agent that has just happened.
     pub fn new(origin: HookOrigin, payload: impl Into<Arc<[u8]>>) -> Self {
         Self {
             origin,
+            agent: Agent::default(),
             payload: payload.into(),
             replayed: false,
             cut: false,

@@ -50,4 +50,7 @@ pub enum HookError {
     /// An object that names no session or no event; the agent's name.
     #[error("the hook's payload names no session or no event: it is not one of {0}'s")]
     NotAnEvent(&'static str),
+    /// An event of another agent than the hook was installed for.
+    #[error("the hook's payload is of another agent")]
+    Foreign,
 }

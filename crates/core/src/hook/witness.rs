@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 /// The session as the hooks of one process report it.
 ///
 /// Facts only: the resolver adds dwell, decay and precedence. Hooks do not report everything: none fires when the
-/// user answers a dialog (with yes or no) or presses Escape, or when the process is killed.
+/// user answers a dialog (with yes or no), with most agents none for Escape, and none when the process is killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookWitness {
     /// The process, where the sender found it.
@@ -65,6 +65,8 @@ pub enum HookTurn {
         /// A usage limit was reached.
         limit: bool,
     },
+    /// `Interrupt`: the user stopped it.
+    Interrupted,
     /// The prompt has been open for a minute, and no hook reported an end.
     Quiet,
     /// `SessionEnd`: the process has left the session.

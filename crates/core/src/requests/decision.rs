@@ -50,6 +50,11 @@ pub enum Mismatch {
     /// No rule is suggested.
     #[error("the client suggests no rule for this request: allow it once")]
     NoRule,
+    /// The agent's hook neither stops the turn nor adds rules.
+    #[error(
+        "the agent takes only \"allow once\" or \"deny\" from here: choose one, or answer in the terminal"
+    )]
+    OnlyOnce,
     /// A shape that this version does not know.
     #[error("this version of Watchbill does not know this kind of request: answer in the terminal")]
     Unknown,

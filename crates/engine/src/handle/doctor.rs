@@ -29,7 +29,10 @@ pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
 
 /// The whole report. Starts a watcher for a moment, to test how `watch` and the window would notice changes.
 /// `client_of` asks for the version of the agent that uses a folder.
-pub fn doctor_with_watch_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Version>) -> Doctor {
+pub fn doctor_with_watch_trial(
+    engine: &Engine,
+    client_of: &dyn Fn(&watchbill_agents::Root) -> Option<Version>,
+) -> Doctor {
     let watcher = crate::world::source::watch(engine.settings(), || {});
     watcher.ready();
     let mut doctor = doctor(engine, &|root| watcher.mode_of(root));

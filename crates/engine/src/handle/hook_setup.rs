@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use watchbill_agents::Agent;
+use watchbill_agents::{Agent, Root, traits};
 use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, Status, status};
 use watchbill_hooks::install::{
-    ANSWER_EVENT, CONTEXT_EVENTS, HookCommand, Purpose, Scope, Version, client, events_for, install,
-    uninstall,
+    HookCommand, Purpose, Scope, Version, client, install, uninstall, wanted_events,
 };
 use watchbill_hooks::places::{HookPaths, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
@@ -24,6 +23,7 @@ const AROUND: usize = 3;
 
 /// The target of an installation: one of the agent's folders, and the program that its hooks start.
 pub struct HookSetup {
+    agent: Agent,
     root: PathBuf,
     data_dir: PathBuf,
     client: Option<Version>,
@@ -48,8 +48,9 @@ impl HookSetup {
             return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
         }
         let known = settings
-            .roots_of(Agent::default())
-            .find(|known| known.as_os_str() == root)
+            .roots
+            .iter()
+            .find(|known| known.as_os_str() == root && traits(known.agent).hooks.is_some())
             .ok_or_else(|| ApiError::new(ErrorCode::NotFound, format!("the folder {root} is not watched")))?;
         let data_dir = settings.data_dir.clone().ok_or_else(|| {
             ApiError::new(
@@ -58,7 +59,7 @@ impl HookSetup {
             )
         })?;
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let (root, data_dir) = (absolute(known), absolute(&data_dir));
+        let (agent, root, data_dir) = (known.agent, absolute(known), absolute(&data_dir));
         let program = client::sender_program(env).map_err(|error| {
             ApiError::new(
                 ErrorCode::NotFound,
@@ -70,11 +71,11 @@ impl HookSetup {
         let unsaid = default_data_dir(&|_| None);
         let named = (unsaid.as_ref() != Some(&data_dir)).then(|| data_dir.clone());
         let command = program.and_then(|program| {
-            HookCommand::new(&program, named.as_deref(), false)
+            HookCommand::new(agent, &program, named.as_deref(), false)
                 .map_err(|error| ApiError::new(ErrorCode::Unsupported, error.to_string()))
         });
-        let client = client::client_version(env, &root);
-        Ok(Self { root, data_dir, client, command })
+        let client = client::client_version(agent, env, &root);
+        Ok(Self { agent, root, data_dir, client, command })
     }
 
     /// The change that a step would make in the user's settings of the agent.
@@ -114,7 +115,9 @@ impl HookSetup {
     }
 
     fn plan(&self, step: HooksStep) -> Result<PlannedChange, ApiError> {
-        let path = Scope::User.file(&self.root, Path::new(""));
+        let unsupported = |what: &str| ApiError::new(ErrorCode::Unsupported, what);
+        let path = Scope::User.file(self.agent, &self.root, Path::new(""));
+        let path = path.ok_or_else(|| unsupported("the agent has no settings for hooks"))?;
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
         let before = file.text.as_deref();
         let purpose = match step {
@@ -125,11 +128,10 @@ impl HookSetup {
         let after = match step {
             HooksStep::Install | HooksStep::InstallAnswers | HooksStep::InstallContext => {
                 let command = self.command.as_ref().map_err(Clone::clone)?.for_purpose(purpose);
-                let events = match purpose {
-                    Purpose::Events => events_for(self.client, before),
-                    Purpose::Answers => vec![&ANSWER_EVENT],
-                    Purpose::Context => CONTEXT_EVENTS.iter().collect(),
-                };
+                let events = wanted_events(&command, self.client, before);
+                if events.is_empty() {
+                    return Err(unsupported("this agent cannot be told what was learned yet"));
+                }
                 install(before, &command, &events).map(Some)
             }
             HooksStep::Uninstall | HooksStep::UninstallAnswers | HooksStep::UninstallContext => {
@@ -188,15 +190,15 @@ fn refusal(error: &FileError) -> ApiError {
 #[derive(Debug, Clone)]
 pub struct ExpectedHooks {
     /// The agent's folders, each with the agent's version if known.
-    roots: Vec<(PathBuf, Option<Version>)>,
+    roots: Vec<(Root, Option<Version>)>,
     wanted: HookCommand,
 }
 
 impl ExpectedHooks {
     /// Asks the agent of each folder for its version.
-    pub fn asking_clients(settings: &Settings, client_of: &dyn Fn(&Path) -> Option<Version>) -> Self {
-        let of_agent = settings.roots_of(Agent::default());
-        let roots = of_agent.map(|root| (root.to_path_buf(), client_of(root))).collect();
+    pub fn asking_clients(settings: &Settings, client_of: &dyn Fn(&Root) -> Option<Version>) -> Self {
+        let heard = settings.roots.iter().filter(|root| traits(root.agent).hooks.is_some());
+        let roots = heard.map(|root| (root.clone(), client_of(root))).collect();
         let data_dir =
             settings.data_dir.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.into()));
         // A hook may start any of our programs. A hook command is UTF-8, so a data folder that is not UTF-8 cannot be in one.
@@ -204,6 +206,7 @@ impl ExpectedHooks {
         Self {
             roots,
             wanted: HookCommand {
+                agent: Agent::default(),
                 program: "watchbill".to_owned(),
                 data_dir,
                 markers: false,
@@ -221,30 +224,28 @@ impl ExpectedHooks {
 /// The hooks in the user's settings of every root, in the settings of these projects, and in the administrator's
 /// settings. Leaves out the settings of projects and of the administrator if they have no hooks.
 pub fn every_scope(judge: &ExpectedHooks, projects: &BTreeSet<PathBuf>) -> Vec<HookSettings> {
-    let none = (PathBuf::new(), None);
-    let first = judge.roots.first().unwrap_or(&none);
-    let one = |scope, root: &(PathBuf, Option<Version>), project: &Path| {
-        let found = status(&scope_file(scope, &root.0, project), &judge.wanted, root.1);
-        hook_settings_of(scope, &root.0, found)
+    let one = |scope: Scope, (root, client): &(Root, Option<Version>), project: &Path| {
+        let path = scope.file(root.agent, root, project)?;
+        let path = std::path::absolute(&path).unwrap_or(path);
+        let wanted = HookCommand { agent: root.agent, ..judge.wanted.clone() };
+        Some(hook_settings_of(scope, root, status(&path, root, &wanted, *client)))
     };
-    let mut all: Vec<HookSettings> =
-        judge.roots.iter().map(|root| one(Scope::User, root, Path::new(""))).collect();
-    for project in projects {
-        let theirs = [Scope::Project, Scope::Local].map(|scope| one(scope, first, project));
-        all.extend(theirs.into_iter().filter(|settings| settings.state != "absent"));
+    let of_users = judge.roots.iter().filter_map(|root| one(Scope::User, root, Path::new("")));
+    let mut all: Vec<HookSettings> = of_users.collect();
+    // The first folder of each agent stands for it.
+    let mut firsts: Vec<&(Root, Option<Version>)> = judge.roots.iter().collect();
+    firsts.dedup_by_key(|(root, _)| root.agent);
+    for first in firsts {
+        let of_projects = projects.iter().flat_map(|project| {
+            [Scope::Project, Scope::Local].into_iter().filter_map(|scope| one(scope, first, project))
+        });
+        let managed = one(Scope::Managed, first, Path::new(""));
+        all.extend(of_projects.chain(managed).filter(|settings| settings.state != "absent"));
     }
-    let managed = one(Scope::Managed, first, Path::new(""));
-    all.extend((managed.state != "absent").then_some(managed));
     all
 }
 
-/// The absolute path of the settings file.
-fn scope_file(scope: Scope, root: &Path, project: &Path) -> PathBuf {
-    let path = scope.file(root, project);
-    std::path::absolute(&path).unwrap_or(path)
-}
-
-fn hook_settings_of(scope: Scope, root: &Path, found: Status) -> HookSettings {
+fn hook_settings_of(scope: Scope, root: &Root, found: Status) -> HookSettings {
     let only_missing = found.unknown.is_empty() && found.elsewhere.is_empty() && !found.irregular;
     let state = match found.state {
         State::Unreadable => "unreadable",
@@ -252,11 +253,16 @@ fn hook_settings_of(scope: Scope, root: &Path, found: Status) -> HookSettings {
         State::Absent => "absent",
         _ if !found.missing_programs.is_empty() => "program_missing",
         State::Outdated if !only_missing => "outdated",
+        State::Outdated | State::Installed if found.waits_for_trust => "waits_for_trust",
         State::Outdated | State::Installed => "installed",
     };
     HookSettings {
         path: found.path.to_string_lossy().into_owned(),
         state: state.to_owned(),
+        agent: Some(root.agent)
+            .filter(|agent| *agent != Agent::default())
+            .map_or("", |agent| agent.as_str())
+            .to_owned(),
         missing: found.missing,
         scope: match scope {
             Scope::User => "user",

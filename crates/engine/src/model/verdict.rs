@@ -62,7 +62,8 @@ impl RowInputs<'_> {
     /// The agent.
     pub fn agent(&self) -> Agent {
         let hosted = self.own.and_then(|own| own.spec.agent.agent());
-        hosted.or_else(|| Some(self.session?.root.as_ref()?.agent)).unwrap_or_default()
+        let by_file = || Some(self.session?.root.as_ref()?.agent);
+        hosted.or_else(by_file).or_else(|| Some(self.hooks?.whose())).unwrap_or_default()
     }
 
     /// The processes that may run the session.

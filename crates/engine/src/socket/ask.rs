@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use watchbill_agents::requests::read_request;
+use watchbill_agents::requests::{read_request, waits_for_answer};
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::requests::request::{Request, RequestId};
@@ -116,10 +116,10 @@ pub(super) fn sink(writer: Writer, id: &str) -> AskSink {
 fn asked(call: AskCall) -> Option<(Request, HookMessage)> {
     let at = started_at(call.order);
     let payload = call.payload.into_bytes();
-    let request = read_request(RequestId::new(&call.ask), &payload, call.project.as_deref(), at)?;
-    if request.subagent_id.is_some() {
+    if !waits_for_answer(call.agent, &payload) {
         return None;
     }
+    let request = read_request(RequestId::new(&call.ask), &payload, call.project.as_deref(), at)?;
     let client =
         call.client.map(|client| Instance { pid: client.pid, proc_start: client.start.map(Into::into) });
     let origin = HookOrigin {
@@ -130,7 +130,9 @@ fn asked(call: AskCall) -> Option<(Request, HookMessage)> {
         ancestors: call.ancestors.into(),
         terminal: None,
     };
-    Some((request, HookMessage::new(origin, payload)))
+    let mut message = HookMessage::new(origin, payload);
+    message.agent = call.agent;
+    Some((request, message))
 }
 
 /// When the hook process started, by its clock since boot. This program may have slept since, or hung.

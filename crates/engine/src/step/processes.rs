@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_agents::Root;
-use watchbill_agents::hooks::parse_payload;
+use watchbill_agents::hooks::payload_of;
 use watchbill_agents::layout::ClientPath;
 use watchbill_core::evidence::registry::Liveness;
-use watchbill_core::hook::HookMessage;
+use watchbill_core::hook::{HookError, HookMessage};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
@@ -166,8 +166,8 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
 /// Takes in a hook event. Gives the transcript that it names, so that the caller reads it: the agent writes records
 /// around the time of its hooks, in any order.
 pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
-    let Rooms { env, witnesses, chains, rows, problems, .. } = rooms;
-    let payload = match message.parsed(parse_payload) {
+    let Rooms { env, witnesses, sessions, chains, rows, problems, .. } = rooms;
+    let payload = match payload_of(message) {
         Ok(parsed) => {
             let mut payload = parsed.clone();
             watchbill_agents::excluded::clear_target(
@@ -177,12 +177,19 @@ pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<
             );
             payload
         }
+        // Another agent runs this agent's hooks as well.
+        Err(HookError::Foreign) => return None,
         Err(error) => {
             problems.add(HOOKS, ProblemKind::MalformedHook, &format!("{error}; it was skipped"));
             return None;
         }
     };
-    let (change, is_lost) = witnesses.hear(&message.origin, &payload, message.replayed, env);
+    let of_file = sessions.get(&payload.session).and_then(|session| Some(session.root.as_ref()?.agent));
+    let of_hooks = || Some(witnesses.hooks().of(&payload.session)?.whose());
+    if of_file.or_else(of_hooks).is_some_and(|known| known != message.agent) {
+        return None;
+    }
+    let (change, is_lost) = witnesses.hear(message, &payload, env);
     if is_lost {
         let detail = "a hook event came too late to be put into order; it was skipped";
         problems.add(HOOKS, ProblemKind::LostHooks, detail);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use watchbill_agents::requests::hook_output;
 use watchbill_core::history::private::strip_private;
-use watchbill_core::hook::HookMessage;
+use watchbill_core::hook::{HookMessage, HookRequest};
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::open::{AnswerOutcome, AnswerRefusal, Asked, CallWitness, RequestEffect};
 use watchbill_core::requests::request::{Digest, NamedFiles, Request, RequestId, Via};
-use watchbill_core::roster::row::Row;
+use watchbill_core::roster::row::{PendingTool, Row};
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::answers::AnswerRow;
@@ -133,6 +133,11 @@ impl UserAnswers<'_> {
 pub(super) fn ask(rooms: &mut Rooms, request: Request, message: &HookMessage, out: &mut Vec<Output>) {
     let session = request.session.clone();
     take_hooks(rooms, std::slice::from_ref(message), out);
+    // The session is another agent's, so the answer would be in other words.
+    if inputs(rooms, &session).agent() != message.agent {
+        out.push(Output::Release(request.id));
+        return;
+    }
     let effects = rooms.requests.ask(request);
     carry_out(rooms, effects, out);
     rooms.rows.mark(session);
@@ -217,9 +222,11 @@ fn take_calls(rooms: &mut Rooms, id: &SessionId) -> Vec<RequestEffect> {
     // The request was hook evidence too, so this is its own call, unless a hook has reported its result.
     let ask = hooks.asks.into_iter().find(|ask| ask.agent.is_none());
     let calls = inputs.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
-    let is_pending = ask
-        .as_ref()
-        .is_some_and(|ask| calls.iter().any(|call| (&call.tool, &call.target) == (&ask.tool, &ask.target)));
+    let is_its = |call: &PendingTool, ask: &HookRequest| match &ask.call {
+        Some(id) => call.id == *id,
+        None => (&call.tool, &call.target) == (&ask.tool, &ask.target),
+    };
+    let is_pending = ask.as_ref().is_some_and(|ask| calls.iter().any(|call| is_its(call, ask)));
     let is_of = |request: &Request| ask.as_ref().is_some_and(|ask| ask.tool == request.tool);
     let mut effects = rooms.requests.take_calls(id, CallWitness::Hooks, is_of);
     effects.extend(rooms.requests.take_calls(id, CallWitness::Transcript, |_| is_pending));
@@ -242,7 +249,7 @@ fn answer(rooms: &mut Rooms, answer: &UserAnswer) -> Result<Fitting, AnswerRefus
     let UserAnswer { session, request, seen, decision, surface } = answer;
     let request = rooms.requests.check(session, request, *seen, decision)?;
     let output = match request.via {
-        Via::Hook => Some(hook_output(decision, &request)?),
+        Via::Hook => Some(hook_output(inputs(rooms, session).agent(), decision, &request)?),
         Via::Host => None,
     };
     let decision = decision.in_words(&request);

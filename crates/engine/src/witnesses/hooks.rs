@@ -7,9 +7,10 @@ use watchbill_core::chain::HookMove;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::hook::{
-    HookEvent, HookFold, HookMoves, HookOrigin, HookPayload, HookTurn, HookWitness, TerminalContext,
+    HookEvent, HookFold, HookMessage, HookMoves, HookOrigin, HookPayload, HookTurn, HookWitness,
+    TerminalContext,
 };
-use watchbill_core::ids::{Instance, SessionId};
+use watchbill_core::ids::{Agent, Instance, SessionId};
 use watchbill_core::time::Timestamp;
 use watchbill_watch::process::Processes;
 
@@ -31,6 +32,8 @@ pub struct Hooks {
 /// The facts from the hooks of one session.
 #[derive(Debug, Default)]
 pub struct HookSession {
+    /// The agent whose hooks they are.
+    whose: Agent,
     fold: HookFold,
     /// The process of the newest event, its liveness, and the time when it took over the session.
     agent: Option<HookProcess>,
@@ -72,16 +75,17 @@ impl Hooks {
     /// Takes in one event.
     pub fn take(
         &mut self,
-        origin: &HookOrigin,
+        message: &HookMessage,
         payload: &HookPayload,
-        replayed: bool,
         processes: &dyn Processes,
     ) -> HookChange {
+        let (origin, replayed) = (&message.origin, message.replayed);
         let mut change = HookChange::default();
         if !self.sessions.contains_key(&payload.session) {
             self.make_room();
         }
         let session = self.sessions.entry(payload.session.clone()).or_default();
+        session.whose = message.agent;
         if !session.fold.apply(origin, payload) {
             return change;
         }
@@ -272,6 +276,11 @@ impl HookSession {
             ..RegistryEntry::unregistered(agent.instance.clone(), session.clone())
         };
         Some(InstanceWitness { entry, liveness: agent.liveness, seen_at: agent.heard_at })
+    }
+
+    /// The agent whose session it is.
+    pub fn whose(&self) -> Agent {
+        self.whose
     }
 
     /// The process of the newest event.

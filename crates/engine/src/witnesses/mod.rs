@@ -17,7 +17,7 @@ use watchbill_core::chain::Neighbour;
 use watchbill_core::chain::lineage::{HookMove, Marker, Neighbours, RegistryMove};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::{ChildWitness, InstanceWitness};
-use watchbill_core::hook::{HookOrigin, HookPayload, TerminalContext};
+use watchbill_core::hook::{HookMessage, HookPayload, TerminalContext};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
 use watchbill_core::status_file::StatusWitness;
@@ -117,14 +117,13 @@ impl Witnesses {
     /// Takes in a hook event. Gives its effects, and says whether it came too late to be ordered.
     pub fn hear(
         &mut self,
-        origin: &HookOrigin,
+        message: &HookMessage,
         payload: &HookPayload,
-        replayed: bool,
         env: &StepContext,
     ) -> (HookChange, bool) {
         let late = |hooks: &Hooks| hooks.of(&payload.session).map_or(0, HookSession::too_late);
         let before = late(&self.hooks);
-        let change = self.hooks.take(origin, payload, replayed, env.processes());
+        let change = self.hooks.take(message, payload, env.processes());
         (change, late(&self.hooks) > before)
     }
 

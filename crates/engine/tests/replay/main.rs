@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a broken recording should fail loudly")]
 
+mod codex;
 mod golden;
 mod killed;
 mod play;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use watchbill_agents::excluded::is_named_in;
-use watchbill_agents::hooks::{parse_payload, read_texts};
+use watchbill_agents::hooks::{payload_of, read_texts};
 use watchbill_agents::layout::ClientPath;
 use watchbill_agents::{Root, root_of};
 use watchbill_core::history::{HistorySettings, HookEventParts};
@@ -114,10 +114,8 @@ impl Intake {
         let store = require_writer(&mut shared_store)?;
         let index = ready(index, &parts.settings, store)?;
         // The engine has counted the messages that are no events of the agent.
-        let payloads: Vec<_> = events
-            .iter()
-            .filter_map(|message| Some((message, message.parsed(parse_payload).ok()?)))
-            .collect();
+        let payloads: Vec<_> =
+            events.iter().filter_map(|message| Some((message, payload_of(message).ok()?))).collect();
         for (message, payload) in &payloads {
             let of_program =
                 message.over_http.then(|| over_http::transcript(&parts.data_dir, &payload.session));

@@ -14,15 +14,14 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The version of the client that a shell would start, or that the client's own installer has installed. The client
 /// itself prints it.
-pub fn client_version(env: &dyn Fn(&str) -> Option<OsString>, root: &Path) -> Option<Version> {
+pub fn client_version(agent: Agent, env: &dyn Fn(&str) -> Option<OsString>, root: &Path) -> Option<Version> {
+    let program = executable(traits(agent).program);
     let home = env("HOME").map(PathBuf::from);
     let on_path = env("PATH").into_iter().flat_map(|path| {
-        std::env::split_paths(&path)
-            .map(|folder| folder.join(executable(traits(Agent::default()).program)))
-            .collect::<Vec<_>>()
+        std::env::split_paths(&path).map(|folder| folder.join(&program)).collect::<Vec<_>>()
     });
-    let aside = home.map(|home| home.join(".local/bin").join(executable(traits(Agent::default()).program)));
-    let local = root.join("local").join(executable(traits(Agent::default()).program));
+    let aside = home.map(|home| home.join(".local/bin").join(&program));
+    let local = root.join("local").join(&program);
     let client = on_path.chain(aside).chain([local]).find(|program| program.is_file())?;
     ask(&client)
 }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::error::SettingsError;
 use crate::places::platform_data_dir;
-use crate::sender::HookArguments;
+use crate::sender::{AGENT_OPTION, HookArguments};
+use watchbill_agents::Agent;
 use watchbill_agents::install::Event;
 
 /// Our program's name, without the ending that Windows gives it.
@@ -46,15 +47,11 @@ const ANSWER: &str = "--answer";
 /// The option of handlers that tell the agent what was learned.
 const CONTEXT: &str = "--context";
 
-/// How long the agent lets such a handler run, in seconds. The handler itself gives up earlier.
-const CONTEXT_TIMEOUT: u32 = 1;
-
-/// How long the agent lets a handler wait for an answer, in seconds. After that its dialog goes on alone.
-const ANSWER_TIMEOUT: u32 = 3600;
-
 /// The command that the agent runs. Its paths are text, because settings are text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCommand {
+    /// The agent whose hooks they are.
+    pub agent: Agent,
     /// The program's full path: a client started from a desktop has another `PATH` than a shell.
     pub program: String,
     /// The data folder, if it is not the default.
@@ -70,11 +67,17 @@ impl HookCommand {
     ///
     /// # Errors
     /// When a path is not valid UTF-8, so that settings cannot hold it.
-    pub fn new(program: &Path, data_dir: Option<&Path>, markers: bool) -> Result<Self, SettingsError> {
+    pub fn new(
+        agent: Agent,
+        program: &Path,
+        data_dir: Option<&Path>,
+        markers: bool,
+    ) -> Result<Self, SettingsError> {
         let text = |path: &Path| {
             path.to_str().map(str::to_owned).ok_or_else(|| SettingsError::NotText { path: path.to_owned() })
         };
         Ok(Self {
+            agent,
             program: text(program)?,
             data_dir: data_dir.map(text).transpose()?,
             markers,
@@ -111,6 +114,9 @@ impl HookCommand {
         if let Some(dir) = &self.data_dir {
             line.push_str(&format!(" --data-dir {}", quoted_for(dir, shell)));
         }
+        if self.agent != Agent::default() {
+            line.push_str(&format!(" {AGENT_OPTION} {}", self.agent.as_str()));
+        }
         match self.purpose {
             Purpose::Events => {}
             Purpose::Answers => line.push_str(&format!(" {ANSWER}")),
@@ -128,16 +134,9 @@ impl HookCommand {
     /// The handler for one event, as JSON on one line.
     pub fn handler(&self, event: &Event) -> String {
         let line = serde_json::Value::from(self.line());
-        let timeout = match self.purpose {
-            Purpose::Events => None,
-            Purpose::Answers => Some(ANSWER_TIMEOUT),
-            Purpose::Context => Some(CONTEXT_TIMEOUT),
-        };
-        if let Some(timeout) = timeout {
-            return format!("{{ \"type\": \"command\", \"command\": {line}, \"timeout\": {timeout} }}");
-        }
         let wait = if event.waits { "" } else { ", \"async\": true" };
-        format!("{{ \"type\": \"command\", \"command\": {line}{wait} }}")
+        let timeout = event.timeout.map(|seconds| format!(", \"timeout\": {seconds}")).unwrap_or_default();
+        format!("{{ \"type\": \"command\", \"command\": {line}{wait}{timeout} }}")
     }
 
     /// Whether a handler of ours sends its events to another data folder.
@@ -295,6 +294,7 @@ mod tests {
             ["/usr/bin/watchbill", "/home/dev/an a/it's \"here\"/$x/watchbill", "/opt/wätch/watchbill"]
         {
             let command = HookCommand {
+                agent: Agent::default(),
                 program: program.into(),
                 data_dir: Some("/a b".into()),
                 markers: true,
@@ -303,6 +303,7 @@ mod tests {
             assert_eq!(program_of(&command.line()), Some(program.into()), "{}", command.line());
         }
         let plain = HookCommand {
+            agent: Agent::default(),
             program: "/usr/bin/watchbill".into(),
             data_dir: None,
             markers: false,
@@ -343,6 +344,7 @@ mod tests {
         for name in ["wb", "watchbill-next", "my watchbill", "watchbill.old", "Überwacher"] {
             let program = format!("/opt/{name}");
             let command = HookCommand {
+                agent: Agent::default(),
                 program: program.clone(),
                 data_dir: None,
                 markers: true,
@@ -363,6 +365,7 @@ mod tests {
             assert!(program_of(line).is_some(), "{line}");
         }
         let named = HookCommand {
+            agent: Agent::default(),
             program: "/opt/watchbill-0.1.0".into(),
             data_dir: None,
             markers: false,
@@ -388,6 +391,7 @@ mod tests {
         ] {
             let data_dir = r"C:\new\data\";
             let command = HookCommand {
+                agent: Agent::default(),
                 program: program.into(),
                 data_dir: Some(data_dir.into()),
                 markers: false,

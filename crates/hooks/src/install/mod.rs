@@ -22,7 +22,8 @@ pub use command::{HookCommand, HookTarget, Purpose, quoted};
 pub use error::SettingsError;
 pub use scope::Scope;
 use text::{Container, newline, parse, unexpected};
-pub use watchbill_agents::install::{ANSWER_EVENT, CONTEXT_EVENTS, EVENTS, Event, Version, events_of};
+pub use watchbill_agents::install::{ANSWER_EVENT, EVENTS, Event, Version, events_of};
+use watchbill_agents::{Agent, hook_traits};
 
 /// One of our handlers in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,9 @@ pub fn install(
     command: &HookCommand,
     events: &[&Event],
 ) -> Result<String, SettingsError> {
+    if hook_traits(command.agent).is_plain_json {
+        before.map_or(Ok(()), text::check_plain)?;
+    }
     if let Some(text) = before
         && is_installed(text, command, events)?
     {
@@ -83,17 +87,33 @@ pub fn uninstall(before: &str, purpose: Purpose) -> Result<Option<String>, Setti
     Ok(Some(format!("{mark}{text}")))
 }
 
+/// The events of handlers for a purpose. None: the agent has no such handlers.
+pub fn wanted_events(
+    command: &HookCommand,
+    client: Option<Version>,
+    before: Option<&str>,
+) -> Vec<&'static Event> {
+    let hooks = hook_traits(command.agent);
+    match command.purpose {
+        Purpose::Events => events_for(command.agent, client, before),
+        Purpose::Answers => vec![hooks.answer_event],
+        Purpose::Context => hooks.context_events.iter().collect(),
+    }
+}
+
 /// The events to install for in these settings. If the agent's version is unknown, events that were installed for a
 /// named version stay.
-pub fn events_for(client: Option<Version>, before: Option<&str>) -> Vec<&'static Event> {
+pub fn events_for(agent: Agent, client: Option<Version>, before: Option<&str>) -> Vec<&'static Event> {
+    let events = hook_traits(agent).events;
     let there = match (client, before) {
         (None, Some(text)) => find_ours(text, Purpose::Events).unwrap_or_default(),
         _ => Vec::new(),
     };
     let wanted = |event: &&Event| {
-        events_of(client).any(|known| known == *event) || there.iter().any(|ours| ours.event == event.name)
+        events_of(events, client).any(|known| known == *event)
+            || there.iter().any(|ours| ours.event == event.name)
     };
-    EVENTS.iter().filter(wanted).collect()
+    events.iter().filter(wanted).collect()
 }
 
 /// Whether exactly our handlers for these events are there, each as this version writes it.

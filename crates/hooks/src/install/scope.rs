@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use watchbill_agents::install::{LOCAL_SETTINGS, MANAGED_SETTINGS, SETTINGS};
-use watchbill_agents::{Agent, traits};
+use watchbill_agents::{Agent, hook_traits, traits};
 
 /// The sessions that a settings file applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,14 +20,14 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The path of the settings file, from the agent's folder and the project's.
-    pub fn file(self, root: &Path, project: &Path) -> PathBuf {
-        let of_project = || project.join(traits(Agent::default()).folder);
+    /// The path of the settings file, from the agent's folder and the project's. `None`: the agent has no such settings.
+    pub fn file(self, agent: Agent, root: &Path, project: &Path) -> Option<PathBuf> {
+        let (hooks, of_project) = (hook_traits(agent), project.join(traits(agent).folder));
         match self {
-            Self::User => root.join(SETTINGS),
-            Self::Project => of_project().join(SETTINGS),
-            Self::Local => of_project().join(LOCAL_SETTINGS),
-            Self::Managed => PathBuf::from(MANAGED_SETTINGS),
+            Self::User => Some(root.join(hooks.settings)),
+            Self::Project => Some(of_project.join(hooks.settings)),
+            Self::Local => hooks.local_settings.map(|name| of_project.join(name)),
+            Self::Managed => hooks.managed_settings.map(PathBuf::from),
         }
     }
 }

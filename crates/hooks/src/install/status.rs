@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast::Value;
 use serde::{Deserialize, Serialize};
+use watchbill_agents::{Agent, hook_traits};
 
 use super::file::{FileError, SettingsFile};
 use super::text::parse;
@@ -32,6 +33,9 @@ pub struct Status {
     /// Known memory programs that these settings start: they tell the agent something too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rivals: Vec<String>,
+    /// The agent runs some handlers of ours only when the user has trusted them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits_for_trust: bool,
     /// The events that an installation would add.
     pub missing: Vec<String>,
     /// Events that the agent does not know. Because of them it skips the whole file.
@@ -71,7 +75,8 @@ pub enum State {
 ///
 /// `hooks status`, `doctor` and the window all use this function. A handler may start another program of ours than
 /// `wanted`, as long as that program exists.
-pub fn status(path: &Path, wanted: &HookCommand, client: Option<Version>) -> Status {
+/// `root`: the agent's folder.
+pub fn status(path: &Path, root: &Path, wanted: &HookCommand, client: Option<Version>) -> Status {
     let unread = |error: FileError| Status {
         path: path.to_owned(),
         exists: true,
@@ -91,14 +96,23 @@ pub fn status(path: &Path, wanted: &HookCommand, client: Option<Version>) -> Sta
     let (disabled, managed_only) = switches(text);
     let answers = find_ours(text, Purpose::Answers).is_ok_and(|answers| !answers.is_empty());
     let context = find_ours(text, Purpose::Context).is_ok_and(|context| !context.is_empty());
-    let path = path.to_owned();
     let rivals = super::rivals::rivals(text);
-    let found =
-        Status { path, exists: true, disabled, managed_only, answers, context, rivals, ..Status::default() };
+    let waits_for_trust = waits_for_trust(path, root, wanted.agent, text);
+    let found = Status {
+        path: path.to_owned(),
+        exists: true,
+        disabled,
+        managed_only,
+        answers,
+        context,
+        rivals,
+        waits_for_trust,
+        ..Status::default()
+    };
     if ours.is_empty() {
         return found;
     }
-    let mut found = judged(found, &ours, wanted, &events_for(client, Some(text)));
+    let mut found = judged(found, &ours, wanted, &events_for(wanted.agent, client, Some(text)));
     let wrong = !found.missing.is_empty()
         || !found.unknown.is_empty()
         || !found.elsewhere.is_empty()
@@ -106,6 +120,21 @@ pub fn status(path: &Path, wanted: &HookCommand, client: Option<Version>) -> Sta
         || found.irregular;
     found.state = if wrong { State::Outdated } else { State::Installed };
     found
+}
+
+/// Whether the agent waits for the user's trust in a handler of ours. A file that cannot be read says nothing of trust.
+fn waits_for_trust(path: &Path, root: &Path, agent: Agent, text: &str) -> bool {
+    let Some(trust) = hook_traits(agent).trust else { return false };
+    let read = SettingsFile::read(&root.join(trust.file)).ok().and_then(|file| file.text);
+    let config = read.unwrap_or_default();
+    // The agent may name its folder with links followed.
+    let names = [Some(path.to_owned()), path.canonicalize().ok()];
+    let names: Vec<String> = names.into_iter().flatten().map(|name| name.to_string_lossy().into()).collect();
+    let ours = [Purpose::Events, Purpose::Answers, Purpose::Context].map(|purpose| find_ours(text, purpose));
+    ours.into_iter().flatten().flatten().any(|handler| {
+        let (_, group, place) = handler.at;
+        !names.iter().any(|name| (trust.is_given)(&config, name, &handler.event, group, place))
+    })
 }
 
 fn judged(found: Status, ours: &[Ours], wanted: &HookCommand, events: &[&Event]) -> Status {

@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use watchbill_agents::hooks::parse_payload;
+use watchbill_agents::hooks::payload_of;
 use watchbill_core::hook::HookMessage;
 
 use watchbill_platform::files::read_ordinary;
@@ -68,7 +68,7 @@ impl Forgotten {
         if self.sessions.is_empty() {
             return false;
         }
-        match message.parsed(parse_payload) {
+        match payload_of(message) {
             Ok(event) => self.sessions.contains(event.session.as_str()),
             // A shortened payload may still hold the user's text.
             Err(_) => {

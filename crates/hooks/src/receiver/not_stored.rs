@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use watchbill_agents::excluded::is_named_in;
 
-use watchbill_agents::hooks::{parse_payload, read_texts};
+use watchbill_agents::hooks::{payload_of, read_texts};
 use watchbill_agents::private_events::{may_be_prompt, without_texts};
 use watchbill_core::history::{Exclude, is_wholly_private};
 use watchbill_core::hook::{HookEvent, HookMessage, HookPayload};
@@ -69,7 +69,7 @@ impl StorageFilter {
         }
         let is_named = || is_named_in(&exclude, &String::from_utf8_lossy(&message.payload));
         // A shortened payload, or one of another program, may still name an excluded path.
-        let Ok(event) = message.parsed(parse_payload) else { return is_named() };
+        let Ok(event) = payload_of(message) else { return is_named() };
         let works_there = [&event.cwd, &event.transcript_path].into_iter().flatten();
         if works_there.into_iter().any(|path| exclude.excludes(path)) {
             if self.sessions.len() >= SESSIONS {
@@ -83,7 +83,7 @@ impl StorageFilter {
 
     /// Notes whether the newest prompt of a session is private as a whole, if the event is a prompt. A notice goes on with the turn.
     fn note_prompt(&mut self, message: &HookMessage) {
-        let Ok(event) = message.parsed(parse_payload) else { return };
+        let Ok(event) = payload_of(message) else { return };
         if !matches!(event.event, HookEvent::UserPromptSubmit { .. }) {
             return;
         }
@@ -122,7 +122,7 @@ impl StorageFilter {
     /// still have equal inputs.
     pub fn public<'f>(&mut self, message: &HookMessage, frame: &'f [u8]) -> Cow<'f, [u8]> {
         self.note_prompt(message);
-        if !message.parsed(parse_payload).is_ok_and(|event| self.is_private(event)) {
+        if !payload_of(message).is_ok_and(|event| self.is_private(event)) {
             return Cow::Borrowed(frame);
         }
         let Decoded::Whole { envelope, .. } = decode(frame) else { return Cow::Borrowed(frame) };

@@ -253,6 +253,7 @@ fn the_doctor() {
                 rivals: Vec::new(),
                 path: "/home/dev/.claude/settings.json".into(),
                 state: "installed".into(),
+                agent: String::new(),
                 missing: Vec::new(),
                 scope: "user".into(),
                 root: "/home/dev/.claude".into(),

@@ -18,8 +18,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function show(asked: Request) {
-  const session = row({ sessionId: "s", title: "Publish", state: "waiting_for_approval", request: asked });
+async function show(asked: Request, agent = "claude") {
+  const session = row({ sessionId: "s", title: "Publish", state: "waiting_for_approval", request: asked, agent });
   const host = new MockHost({ rows: [session] });
   const clock = new EngineClock();
   clock.sync(iso(ENGINE_START));
@@ -54,6 +54,11 @@ test("a card shows who asks for what, the whole text, the rules with their place
     expect(text()).toContain(part);
   }
   expect(buttons()).toEqual(["Allow", "Always allow Bash(npm publish *)", "Deny…", "Deny and stop"]);
+});
+
+test("a hook of Codex only allows or denies", async () => {
+  const { buttons } = await show(publishRequest({ always: undefined }), "codex");
+  expect(buttons()).toEqual(["Allow", "Deny…"]);
 });
 
 test("without a suggested rule there is no Always", async () => {

@@ -10,9 +10,14 @@ export type HookSettings = {
 path: string, 
 /**
  * `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing`, `outdated` (events go to
- * another data folder, or are not those that the agent knows) or `unreadable`.
+ * another data folder, or are not those that the agent knows), `waits_for_trust` (the agent runs them once the user trusts
+ * them) or `unreadable`.
  */
 state: string, 
+/**
+ * The agent, as in a row of the roster; absent for Claude Code.
+ */
+agent?: string, 
 /**
  * Events that could be heard as well; empty if no hook is installed.
  */

@@ -16,7 +16,7 @@ const NOTE = 2000;
 export const DELIVERY = 5000;
 const REFUSAL = 6000;
 
-export type Card = { readonly sessionId: string; readonly title: string; readonly request: Request };
+export type Card = { readonly sessionId: string; readonly title: string; readonly request: Request; readonly canStop: boolean };
 
 export class RequestModel {
   card = $state.raw<Card | undefined>();
@@ -163,7 +163,9 @@ export class RequestModel {
 }
 
 function cardOf(session: TrackedSession, request: Request): Card {
-  return { sessionId: session.sessionId, title: titleOf(session), request };
+  // Codex's hook only allows or denies.
+  const canStop = session.agent !== "codex" || request.answerable !== "hook";
+  return { sessionId: session.sessionId, title: titleOf(session), request, canStop };
 }
 
 /** The same request with the same content. */

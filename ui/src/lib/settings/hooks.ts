@@ -3,12 +3,17 @@
 import type { HookSettings } from "../bindings/HookSettings";
 import { oneLine, plural } from "../text";
 
-export const SCOPE_WORDS: Record<string, string> = {
+const SCOPE_WORDS: Record<string, string> = {
   user: "All your sessions",
   project: "All users of a project",
   local: "Your sessions in a project",
   managed: "All users of this machine",
 };
+
+export function scopeWords({ scope, agent }: HookSettings): string {
+  const words = SCOPE_WORDS[scope] ?? scope;
+  return agent === undefined ? words : `${words} of ${agent === "codex" ? "Codex" : agent}`;
+}
 
 export function hookWords(settings: HookSettings): string {
   switch (settings.state) {
@@ -16,6 +21,8 @@ export function hookWords(settings: HookSettings): string {
       return settings.missing.length === 0 ? "Installed" : `Installed; ${plural(settings.missing.length, "more event")} could be installed`;
     case "absent":
       return "Not installed";
+    case "waits_for_trust":
+      return `Installed; Codex runs them once you trust them: start codex and choose "trust all" in its dialog "Hooks need review"`;
     case "disabled":
       return "Claude Code runs no hooks: these settings forbid it";
     case "program_missing":

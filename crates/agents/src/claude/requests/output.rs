@@ -1,17 +1,24 @@
 //! A decision as the hook process prints it.
 //!
 //! Source of the words: `hookSpecificOutput` of the `PermissionRequest` hook as client 2.1.329 takes it. Questions and plans
-//! count only with `updatedInput`.
+//! count only with `updatedInput`. Codex 0.169.0 takes the same words, but drops a decision with `updatedInput`,
+//! `updatedPermissions` or `interrupt`.
 
 use serde_json::{Map, Value, json};
+use watchbill_core::ids::Agent;
 use watchbill_core::requests::decision::{Decision, Mismatch, answers};
 use watchbill_core::requests::request::{Request, RequestKind};
+
+use crate::hook_traits;
 
 /// The text that decides a request.
 ///
 /// # Errors
-/// When the decision does not fit the request.
-pub fn hook_output(decision: &Decision, request: &Request) -> Result<String, Mismatch> {
+/// When the decision does not fit the request, or the agent's hook cannot take it.
+pub fn hook_output(agent: Agent, decision: &Decision, request: &Request) -> Result<String, Mismatch> {
+    if !hook_traits(agent).takes_rules && !matches!(decision, Decision::Allow | Decision::Deny(_)) {
+        return Err(Mismatch::OnlyOnce);
+    }
     let decision = decision_in_words_of_client(decision, request)?;
     let output =
         json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } });

@@ -5,12 +5,14 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use watchbill_core::ids::SessionId;
+use watchbill_core::ids::{Agent, SessionId};
 use watchbill_core::requests::request::{
     Choice, Digest, Question, Request, RequestId, RequestKind, SuggestedRule, Via,
 };
 use watchbill_core::requests::visible::{visible, visible_line};
 use watchbill_core::time::Timestamp;
+
+use crate::hooks::parse;
 
 /// The longest summary, in characters.
 const SUMMARY: usize = 200;
@@ -141,11 +143,11 @@ pub fn skill_of(asked: &Value) -> Option<String> {
 
 /// Whether a hook process with this payload waits for an answer.
 ///
-/// A subagent's does not: the agent opens its dialog only after the hook has ended (seen in 2.1.329), so a hook that waits
+/// A subagent's does not: Claude Code opens its dialog only after the hook has ended (seen in 2.1.329), so a hook that waits
 /// would hide it from the user.
-pub fn waits_for_answer(payload: &[u8]) -> bool {
-    let request = read_request(RequestId::new(""), payload, None, Timestamp::default());
-    request.is_some_and(|request| request.subagent_id.is_none())
+pub fn waits_for_answer(agent: Agent, payload: &[u8]) -> bool {
+    read_request(RequestId::new(""), payload, None, Timestamp::default()).is_some()
+        && parse(agent, payload).is_ok_and(|event| event.agent_id.is_none())
 }
 
 /// The input as the user reads it: the command, the plan, or the JSON. Invisible characters are drawn.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use watchbill_core::tool::{Ask, ToolKind};
+use watchbill_core::tool::{Ask, ToolKind, patch_file};
 use watchbill_core::transcript::json::{Cursor, Raw, unescape, unescape_onto};
 use watchbill_core::transcript::record::{Denial, ToolResult};
 
@@ -12,9 +12,6 @@ use crate::target::{first_of, first_string, one_line, question};
 
 /// Decoded bytes at the beginning of a result that are searched for how the call ended.
 const LOOK_AT: usize = 512;
-
-/// How a patch names the files that it changes.
-const FILES: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
 
 /// The name of a call's tool. A tool of a server has the server's name before it.
 pub(super) fn tool<'a>(p: &Payload<'a>) -> Cow<'a, str> {
@@ -57,14 +54,19 @@ fn is_object(text: &str) -> bool {
     cursor.peek() == Some(b'{') && cursor.value().is_some() && cursor.peek().is_none()
 }
 
+/// The first file of a patch, given as the inside of a JSON string, in one line.
+pub(in crate::codex) fn first_file(raw: &str) -> Cow<'static, str> {
+    let patch = unescape(raw, LOOK_AT);
+    let file = patch.lines().find_map(patch_file).unwrap_or_default();
+    Cow::Owned(one_line(file).into_owned())
+}
+
 /// Begins an object with the files of a patch.
 fn write_files(patch: &str, object: &mut String) {
     object.push_str("{\"files\":[");
-    let named =
-        |line: &'_ str| FILES.iter().find_map(|begin| Some(line.strip_prefix(begin)?.trim().to_owned()));
-    for (n, file) in patch.lines().filter_map(named).enumerate() {
+    for (n, file) in patch.lines().filter_map(patch_file).enumerate() {
         let comma = if n == 0 { "" } else { "," };
-        let _ = write!(object, "{comma}{}", serde_json::Value::String(file));
+        let _ = write!(object, "{comma}{}", serde_json::Value::from(file));
     }
     object.push(']');
 }
@@ -88,7 +90,7 @@ fn first_element(list: Raw<'_>) -> Raw<'_> {
 }
 
 /// What the call acts on, in one line.
-pub(super) fn target<'a>(tool: &str, input: Raw<'a>) -> Cow<'a, str> {
+pub(in crate::codex) fn target<'a>(tool: &str, input: Raw<'a>) -> Cow<'a, str> {
     let keys: &[&str] = match tool {
         "exec_command" => &["cmd"],
         "shell" | "local_shell" => return command(input.get("command")),

@@ -3,7 +3,7 @@
 //! A rollout says prompts and answers twice: once for the model (`response_item/message`) and once for the user. The second
 //! report is read, because the first also holds instructions and what the client asks the model for itself.
 
-mod calls;
+pub(super) mod calls;
 mod fields;
 mod kind;
 mod payloads;

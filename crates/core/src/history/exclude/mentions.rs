@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::{Exclude, Pattern, Rules, spelling};
-use crate::tool::ToolKind;
+use crate::tool::{ToolKind, patch_file};
 use crate::transcript::json::{Raw, each_keyed_string, unescape};
 use crate::transcript::payloads::{Payloads, RawBlock};
 use crate::transcript::record::{Block, Body, Record};
@@ -51,6 +51,10 @@ impl Exclude {
                 }
                 "pattern" | "glob" => {
                     looks_like_path(&text) && self.is_path(&text, searched.as_deref().or(cwd))
+                }
+                // A patch names its files in lines of their own.
+                "command" if kind.changes_file() => {
+                    text.lines().filter_map(patch_file).any(|file| self.is_path(file, cwd))
                 }
                 _ if holds_path(key) && self.is_path(&text, cwd) => true,
                 _ if kind.is_of_file() || kind.is_search() => false,

@@ -129,6 +129,7 @@ impl Desk {
         let payload = json!({ "session_id": author.session, "cwd": "/home/dev/work", "hook_event_name": "PermissionRequest",
             "tool_name": "Write", "tool_input": { "file_path": file, "content": "x" } });
         let call = AskCall {
+            agent: Default::default(),
             ask: "ask-1".into(),
             payload: payload.to_string(),
             client: None,

@@ -17,7 +17,7 @@ fn request(tool: &str, input: Value, suggestions: Value) -> Request {
 }
 
 fn decided(decision: &Decision, request: &Request) -> Result<Value, Mismatch> {
-    let output: Value = serde_json::from_str(&hook_output(decision, request)?).unwrap();
+    let output: Value = serde_json::from_str(&hook_output(Agent::Claude, decision, request)?).unwrap();
     assert_eq!(output["hookSpecificOutput"]["hookEventName"], "PermissionRequest");
     Ok(output["hookSpecificOutput"]["decision"].clone())
 }
@@ -101,5 +101,18 @@ fn an_unknown_shape_is_answered_in_the_terminal_alone() {
         [Decision::Allow, Decision::Deny("no".into()), Decision::DenyAndStop, Decision::Choose(Vec::new())]
     {
         assert_eq!(decided(&decision, &unknown), Err(Mismatch::Unknown));
+    }
+}
+
+#[test]
+fn codex_is_only_allowed_or_denied() {
+    let of = |decision: &Decision| hook_output(Agent::Codex, decision, &bash());
+    let decided = |decision: &Decision| -> Value { serde_json::from_str(&of(decision).unwrap()).unwrap() };
+    let output = |decision: Value| json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } });
+    assert_eq!(decided(&Decision::Allow), output(json!({ "behavior": "allow" })));
+    let no = Decision::Deny("use the other file".into());
+    assert_eq!(decided(&no), output(json!({ "behavior": "deny", "message": "use the other file" })));
+    for decision in [Decision::AllowAlways, Decision::DenyAndStop, Decision::Choose(Vec::new())] {
+        assert_eq!(of(&decision), Err(Mismatch::OnlyOnce));
     }
 }
