@@ -121,9 +121,12 @@ fn link(text: &str) -> Result<String, &'static str> {
 }
 
 /// A root with its path made absolute; an agent without a folder stays so.
-fn root(text: &str) -> Result<Root, std::io::Error> {
-    let root = Root::parse(text.as_ref());
-    if root.as_os_str().is_empty() { Ok(root) } else { Ok(root.at(absolute(&root.to_string_lossy())?)) }
+fn root(text: &str) -> Result<Root, String> {
+    let root = Root::of_option(text.as_ref())?;
+    if root.as_os_str().is_empty() || root.starts_with("~") {
+        return Ok(root);
+    }
+    Ok(root.at(absolute(&root.to_string_lossy()).map_err(|error| error.to_string())?))
 }
 
 /// A second start may come from another folder, so every path is made absolute.

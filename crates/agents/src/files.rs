@@ -39,6 +39,24 @@ impl Root {
         Agent::ALL.iter().find_map(of).unwrap_or_else(|| text.into())
     }
 
+    /// The same for what a person types: a wrong name before `=` is no folder.
+    ///
+    /// # Errors
+    /// When the name is not that of an agent whose sessions are found.
+    pub fn of_option(text: &OsStr) -> Result<Self, String> {
+        let root = Self::parse(text);
+        let name = text.to_str().and_then(|text| text.split_once('=')).map(|(name, _)| name);
+        let Some(name) = name.filter(|name| name.chars().all(|c| c.is_ascii_alphabetic())) else {
+            return Ok(root);
+        };
+        match Agent::of(name).filter(|agent| traits(*agent).layout.is_some()) {
+            Some(_) => Ok(root),
+            None => Err(format!(
+                "sessions of `{name}` are not found; write DIR, or AGENT=DIR with claude or codex"
+            )),
+        }
+    }
+
     /// The root as [`Root::parse`] reads it.
     pub fn named(&self) -> OsString {
         let mut text = OsString::new();

@@ -48,7 +48,7 @@ pub struct Global {
     /// first of these that is set: WATCHBILL_CLAUDE_DIR (a list, separated like PATH), `roots` in the configuration file,
     /// CLAUDE_CONFIG_DIR. Else ~/.claude. Folders of other agents are found by themselves.
     #[arg(long = ROOT_NAME, visible_alias = ROOT_ALIAS, value_name = "DIR", global = true)]
-    #[arg(value_parser = OsStringValueParser::new().map(|text| Root::parse(&text)))]
+    #[arg(value_parser = OsStringValueParser::new().try_map(|text| Root::of_option(&text)))]
     pub roots: Vec<Root>,
     /// Folder for Watchbill's own files [env: WATCHBILL_DATA_DIR]
     ///

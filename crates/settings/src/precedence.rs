@@ -83,7 +83,9 @@ impl FixedSources {
     /// The agent's folders, their source, and the option or variable that fixes them, if any.
     fn roots(&self, values: &FileValues) -> Result<(Vec<Root>, SettingSource, Option<&str>), SettingsError> {
         let (mut roots, source, by) = if !self.roots.is_empty() {
-            (self.roots.clone(), SettingSource::Option, Some(ROOT_OPTION))
+            // A shell leaves `~` behind `=` as it is.
+            let full = |root: &Root| root.at(self.full(&root.to_string_lossy()));
+            (self.roots.iter().map(full).collect(), SettingSource::Option, Some(ROOT_OPTION))
         } else if let Some(list) = &self.listed {
             (list.clone(), SettingSource::Environment, Some(ROOT_VARIABLE))
         } else if let Some(Value::List(list)) = values.0.get(&SettingKey::Roots) {

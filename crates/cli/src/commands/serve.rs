@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use watchbill_agents::layout::{ROOT_OPTION, ROOT_VARIABLE};
-use watchbill_agents::{Agent, traits};
+use watchbill_agents::{Agent, Root, traits};
 use watchbill_engine::handle::{Handle, start};
 use watchbill_service::HttpService;
 use watchbill_settings::Configuration;
@@ -112,10 +112,15 @@ pub fn print_unit(global: &Global) -> anyhow::Result<()> {
     // The unit runs without this shell's environment.
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let settings = super::settings(global)?;
-    let of_agent = traits(Agent::default()).folder_variable;
-    if !global.roots.is_empty() || is_set(ROOT_VARIABLE) || of_agent.is_some_and(is_set) {
+    let of_agent = |agent: Agent| traits(agent).folder_variable.is_some_and(is_set);
+    if !global.roots.is_empty() || is_set(ROOT_VARIABLE) || Agent::ALL.into_iter().any(of_agent) {
         for root in &settings.roots {
             option(ROOT_OPTION, Path::new(&root.at(whole(root)?).named()))?;
+        }
+        let is_left_out =
+            |agent: &Agent| traits(*agent).layout.is_some() && settings.roots_of(*agent).next().is_none();
+        for agent in Agent::ALL.into_iter().filter(is_left_out) {
+            option(ROOT_OPTION, Path::new(&Root::new(agent, "").named()))?;
         }
     }
     if let Some(data_dir) = settings.data_dir.as_ref()

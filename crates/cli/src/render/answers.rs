@@ -17,7 +17,8 @@ pub fn render(answers: &[AnswerRecord], width: usize, paint: Paint) -> String {
 }
 
 fn one(answer: &AnswerRecord, width: usize, paint: Paint) -> String {
-    let session = paint.tone(Tone::Bold, &fit(&short(&answer.session_id), 8));
+    let session = short(&answer.session_id);
+    let session = paint.tone(Tone::Bold, &fit(&session, session.chars().count().max(8)));
     let at = paint.tone(Tone::Dim, &fit(&local_date_time(&answer.at), 16));
     let words = format!(
         "{}, {} ({})",

@@ -64,9 +64,11 @@ fn head(hit: &Hit, width: usize, paint: Paint) -> String {
     let title = title.map(|title| format!(" · {title}")).unwrap_or_default();
     let name = format!("{} in {project}{title}", speaker(hit));
     // The id comes first, because users copy it.
-    let id = paint.tone(Tone::Bold, &fit(&short(&hit.session_id), 8));
+    let id = short(&hit.session_id);
+    let id_width = id.chars().count().max(8);
+    let id = paint.tone(Tone::Bold, &fit(&id, id_width));
     let at = paint.tone(Tone::Dim, &fit(&at, 16));
-    let rest = width.saturating_sub(8 + 2 + 16 + 2);
+    let rest = width.saturating_sub(id_width + 2 + 16 + 2);
     match rest < ROOM_FOR_NAME {
         true => format!("{id}  {at}\n  {}", cut(&name, width.saturating_sub(2))),
         false => format!("{id}  {at}  {}", cut(&name, rest)),

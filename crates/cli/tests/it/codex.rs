@@ -60,6 +60,11 @@ fn both_agents_have_rows_and_a_subagent_has_none() {
     assert_eq!(count(&rows(&home, &["--root", "codex="]), "codex"), 0);
     let there = format!("codex={}", home.path().join(".codex").display());
     assert_eq!(count(&rows(&home, &["--root", &there]), "codex"), 10);
+    for wrong in ["Codex=/x", "gemini=/x"] {
+        assert_eq!(home.run_watchbill(&["--root", wrong, "roster"]).code, 2, "{wrong}");
+    }
+    let unit = home.out(&["--root", "codex=", "serve", "--systemd"]);
+    assert!(unit.contains("--claude-dir \"codex=\""), "{unit}");
     let doctor = home.json(&["doctor", "--json"]);
     let agents: Vec<_> = doctor["roots"].as_array().unwrap().iter().map(|root| &root["agent"]).collect();
     assert_eq!(agents, ["claude", "codex"]);

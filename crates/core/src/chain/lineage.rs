@@ -29,6 +29,8 @@ pub struct Lineage {
     pub forked_from: Option<SessionId>,
     /// The file says which session it holds, and which one that comes from.
     pub tells_origin: bool,
+    /// One of our hosts began it, and shows it in a row of its own.
+    pub by_host: bool,
     /// The session whose subagent this one is. Such a session is part of that one's work and no work of its own.
     pub subagent_of: Option<SessionId>,
     /// Distinct `sessionId` values that are not this file's (history copied by 1.0.x), in order.
@@ -69,6 +71,7 @@ impl Lineage {
             own_process_session: false,
             forked_from: None,
             tells_origin: false,
+            by_host: false,
             subagent_of: None,
             foreign_sessions: Vec::new(),
             began_by: None,

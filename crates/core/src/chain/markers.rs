@@ -195,7 +195,9 @@ impl<'x, 'a> Candidates<'x, 'a> {
             let known = known.and_then(|known| known.get(other.id)).copied();
             let seen = || Some(terminal? == self.terminal(n, until)?);
             let is_held = self.facts.was_held(other.id, at);
-            let same = if is_held { Some(false) } else { known.or_else(seen) };
+            // What was once seen at the compaction stays. A process that comes later does not undo it.
+            let same =
+                known.filter(|same| *same).or_else(|| is_held.then_some(false)).or(known).or_else(seen);
             if let Some(same) = same.filter(|_| same != known) {
                 noted.push(Neighbour { of: node.id.clone(), other: other.id.clone(), same, at });
             }

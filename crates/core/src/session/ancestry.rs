@@ -138,6 +138,7 @@ impl Ancestry {
     fn observe_origin(&mut self, session: &SessionRecord<'_>) {
         let lineage = &mut self.lineage;
         lineage.tells_origin = true;
+        lineage.by_host |= session.by_host;
         let before = (lineage.forked_from.clone(), lineage.subagent_of.clone());
         match (&session.subagent_of, &session.forked_from) {
             (Some(parent), _) => lineage.subagent_of = Some(SessionId::new(parent)),

@@ -83,7 +83,7 @@ impl Inherited {
             (None, _) => tokens.total,
         };
         self.total = Some(tokens.total);
-        let used = tokens.total.without(before);
+        let used = tokens.total.without(before).cut();
         (used != Usage::default()).then_some(used)
     }
 }

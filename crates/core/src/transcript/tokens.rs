@@ -39,6 +39,14 @@ impl Usage {
         }
     }
 
+    /// No count above [`Usage::MAX_TOKENS`].
+    pub fn cut(self) -> Self {
+        let [input, output, cache_read, cache_write] =
+            [self.input, self.output, self.cache_read, self.cache_write]
+                .map(|count| count.min(Self::MAX_TOKENS));
+        Self { input, output, cache_read, cache_write }
+    }
+
     /// Whether a count was cut to [`Usage::MAX_TOKENS`]. No correct count comes near it.
     pub fn was_cut(&self) -> bool {
         [self.input, self.output, self.cache_read, self.cache_write].contains(&Self::MAX_TOKENS)

@@ -67,6 +67,17 @@ fn a_session_of_an_agent_without_markers_is_no_predecessor() {
 }
 
 #[test]
+fn a_later_process_does_not_undo_what_was_seen_at_the_compaction() {
+    let world = World::of([session("a", &[(0, 100)]), session("b", &[(111, 200)])])
+        .marker("b", 110)
+        .terminal("a", "tab 1")
+        .terminal("b", "tab 1");
+    assert_eq!(world.chains().sessions("b"), ["a", "b"]);
+    // No program saw how an older process came to the session.
+    assert_eq!(world.restarted().live_since("a", 50).chains().sessions("b"), ["a", "b"]);
+}
+
+#[test]
 fn without_terminals_a_sibling_with_a_process_is_not_superseded() {
     // The sibling was active later than the predecessor, but its own process is still on it.
     let world = World::of([session("a", &[(0, 90)]), session("b", &[(111, 200)]), session("x", &[(5, 108)])])

@@ -19,7 +19,7 @@ pub(super) fn inputs<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
         registry: witnesses.registry(),
         hooks: witnesses.hooks().of(id),
         own: own.of(id).filter(|_| env.is_live()),
-        is_shown_by_host: env.is_live() && own.stands_for(id),
+        is_shown_by_host: env.is_live() && is_shown_by_host(rooms, id),
         status_file: witnesses.status_file(id, env.until()),
         child: witnesses.child_of(id),
         chains: chains.chains(),
@@ -29,6 +29,14 @@ pub(super) fn inputs<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
         timeouts: env.settings().timeouts,
         now: env.now(),
     }
+}
+
+/// Whether the row of an own session stands for this one. What a host began and was forgotten is not shown either.
+fn is_shown_by_host(rooms: &Rooms, id: &SessionId) -> bool {
+    let fold = rooms.sessions.fold(id);
+    let active = fold.and_then(|fold| fold.facts().last_activity_at);
+    let is_of_host = || fold.is_some_and(|fold| fold.lineage().by_host);
+    rooms.own.stands_for(id, active).unwrap_or_else(is_of_host)
 }
 
 /// The row of a session, and the time to check it again. Its `needs` is not set.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use watchbill_agents::traits;
 use watchbill_core::chain::lineage::{Lineage, Segment, Switch};
 use watchbill_core::ids::SessionId;
@@ -11,7 +11,7 @@ use watchbill_core::own::OwnWay;
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::roster::row::OwnRow;
 use watchbill_core::session::facts::one_line;
-use watchbill_core::time::Timestamp;
+use watchbill_core::time::{Millis, Timestamp};
 use watchbill_drive::fold::{HostState, OwnFold};
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::facts::{asked, request_id};
@@ -37,8 +37,8 @@ pub struct OwnSessions {
     by_id: BTreeMap<Arc<str>, OwnWitness>,
     /// The own session that each row shows.
     rows: FxHashMap<SessionId, Arc<str>>,
-    /// What agents that name their sessions themselves call them. The rows of their hosts stand for these.
-    named: FxHashSet<SessionId>,
+    /// The own sessions by what agents that name their sessions themselves call them.
+    named: FxHashMap<SessionId, Arc<str>>,
 }
 
 /// One session of your own.
@@ -52,6 +52,9 @@ pub struct OwnWitness {
     /// The session of its terminal's process, by the registry.
     registered: Option<SessionId>,
 }
+
+/// An agent writes a record up to this long after its host had the same words.
+const LAG: Millis = Millis::from_secs(5);
 
 /// What work chains depend on: the sessions where the agent was changed.
 #[derive(Debug, Default, PartialEq)]
@@ -110,9 +113,11 @@ impl OwnSessions {
         self.by_id.get(self.rows.get(session)?)
     }
 
-    /// Whether the row of an own session stands for this one, which its agent writes under another id.
-    pub fn stands_for(&self, session: &SessionId) -> bool {
-        self.named.contains(session)
+    /// Whether the row of an own session stands for one that its agent writes under another id, and that was last `active` then.
+    /// After its host has ended, the user may go on with it in a terminal. `None` if no own session has this name.
+    pub fn stands_for(&self, session: &SessionId, active: Option<Timestamp>) -> Option<bool> {
+        let fold = &self.by_id.get(self.named.get(session)?)?.fold;
+        Some(fold.is_live() || active <= Some(fold.last_at() + LAG))
     }
 
     /// The own session whose agent is this process.
@@ -287,9 +292,11 @@ impl OwnSessions {
         let mut changed: Vec<_> = rows.keys().chain(self.rows.keys()).filter(other).cloned().collect();
         let names_itself =
             |own: &&OwnWitness| own.spec.agent.agent().is_some_and(|agent| !traits(agent).takes_session_id);
-        let named = self.by_id.values().filter(names_itself).filter_map(|own| own.fold.session.clone());
-        let named: FxHashSet<_> = named.filter(|id| !rows.contains_key(id)).collect();
-        changed.extend(named.symmetric_difference(&self.named).cloned());
+        let own = self.by_id.iter().filter(|(_, own)| names_itself(own));
+        let named = own.filter_map(|(id, own)| Some((own.fold.session.clone()?, Arc::clone(id))));
+        let named: FxHashMap<_, _> = named.filter(|(session, _)| !rows.contains_key(session)).collect();
+        // A host that began or ended may make the difference.
+        changed.extend(named.keys().chain(self.named.keys()).cloned());
         (self.rows, self.named) = (rows, named);
         changed
     }
