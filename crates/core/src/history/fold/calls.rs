@@ -18,8 +18,9 @@ use crate::transcript::record::{Assistant, Block, Denial, ToolResult};
 /// Bytes of a result that are searched for the first line of an error.
 const ERROR_LOOK: usize = 512;
 
-/// How many calls of private turns are known by their ids. Their results may come after the next prompt.
-const PRIVATE_CALLS: usize = 64;
+/// How many calls of private turns are known by their ids, because their results may come after the next prompt. Also how many
+/// processes are known whose output is left out.
+const KNOWN: usize = 64;
 
 impl HistoryFold {
     /// The blocks of an answer.
@@ -63,8 +64,9 @@ impl HistoryFold {
         let (Some((id, tool)), Block::ToolUse { target, .. }) = (block.call(), parsed) else { return };
         let file = full.file(&tool, block);
         let exclude = &step.settings.exclude;
-        let left_out = !exclude.is_empty()
-            && exclude.call_names_excluded(&tool, block.input_json(usize::MAX), self.folder.as_deref());
+        let goes_on = full.process(block).is_some_and(|process| self.left_out_processes.contains(&process));
+        let left_out = goes_on
+            || exclude.call_names_excluded(&tool, block.input_json(usize::MAX), self.folder.as_deref());
         self.something_left_out |= left_out;
         if step.settings.cut > 0 && !left_out {
             let piece = block.input_words(step.settings.cut, buffer);
@@ -168,10 +170,15 @@ impl HistoryFold {
         let limit = if failed { step.settings.cut.max(ERROR_LOOK) } else { step.settings.cut };
         let (mut error, mut reason) = (None, None);
         let private = self.is_private() || self.private_calls.contains(&text_hash(&result.id));
+        let hidden = private || call.as_ref().is_some_and(|call| call.left_out);
+        if hidden && let Some(process) = full.process(block) {
+            self.left_out_processes.retain(|known| *known != process);
+            keep_newest(&mut self.left_out_processes, process);
+        }
         if limit > 0 && !private {
             let piece = block.result(limit, buffer);
             let tool = call.as_ref().map(|call| &*call.tool);
-            let left_out = call.as_ref().is_some_and(|call| call.left_out)
+            let left_out = hidden
                 || step.settings.exclude.output_names_excluded(tool, piece.text, self.folder.as_deref());
             self.something_left_out |= left_out;
             error = (failed && !left_out).then(|| {
@@ -207,12 +214,12 @@ impl HistoryFold {
     }
 }
 
-/// Keeps the newest hashes.
-fn keep_newest(hashes: &mut Vec<u64>, hash: u64) {
-    if hashes.len() == PRIVATE_CALLS {
-        hashes.remove(0);
+/// Keeps the newest numbers.
+fn keep_newest(known: &mut Vec<u64>, newest: u64) {
+    if known.len() == KNOWN {
+        known.remove(0);
     }
-    hashes.push(hash);
+    known.push(newest);
 }
 
 fn span_ms(called: Option<Timestamp>, ended: Option<Timestamp>) -> Option<u64> {
