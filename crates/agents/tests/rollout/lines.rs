@@ -291,6 +291,8 @@ fn what_a_process_of_a_left_out_call_says_later_is_left_out() {
         output("d", &running(8, "shown")),
         call("e", "write_stdin", r#"{"session_id":7,"chars":""}"#),
         output("e", "Process exited with code 0\nOutput:\nhidden"),
+        call("f", "exec_command", r#"{"cmd":"grep -r key","workdir":"/home/dev"}"#),
+        output("f", "Process exited with code 0\nOutput:\nsecret/key:hidden"),
     ];
     let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
     let settings = HistorySettings { exclude: exclude.clone(), ..HistorySettings::default() };
@@ -313,7 +315,7 @@ fn what_a_process_of_a_left_out_call_says_later_is_left_out() {
             other => panic!("{other:?}"),
         })
         .collect();
-    let expected = ["a", "b", "c", "d", "e"].map(|id| (id, !"bd".contains(id), !"bd".contains(id)));
+    let expected = ["a", "b", "c", "d", "e", "f"].map(|id| (id, "ace".contains(id), !"bd".contains(id)));
     assert_eq!(calls, expected);
 }
 

@@ -68,9 +68,9 @@ impl Exclude {
         })
     }
 
-    /// The working folder that a call chooses for its command.
-    fn folder_of_call(&self, tool: &str, input: &str, cwd: Option<&str>) -> Option<String> {
-        let runs = ToolKind::of(tool).runs_command();
+    /// The working folder that a call chooses for its command, made absolute. Paths in its output are relative to it.
+    pub(crate) fn folder_of_call(&self, tool: &str, input: &str, cwd: Option<&str>) -> Option<String> {
+        let runs = !self.is_empty() && ToolKind::of(tool).runs_command();
         let folder = |key| Raw::Nested(input).get(key).whole().filter(|folder| !folder.is_empty());
         let folder = runs.then(|| folder("workdir").or_else(|| folder("cwd"))).flatten()?;
         Some(self.absolute(&folder, cwd))

@@ -64,9 +64,10 @@ impl HistoryFold {
         let (Some((id, tool)), Block::ToolUse { target, .. }) = (block.call(), parsed) else { return };
         let file = full.file(&tool, block);
         let exclude = &step.settings.exclude;
+        let input = block.input_json(usize::MAX);
+        let folder = exclude.folder_of_call(&tool, input, self.folder.as_deref()).map(Arc::from);
         let goes_on = full.process(block).is_some_and(|process| self.left_out_processes.contains(&process));
-        let left_out = goes_on
-            || exclude.call_names_excluded(&tool, block.input_json(usize::MAX), self.folder.as_deref());
+        let left_out = goes_on || exclude.call_names_excluded(&tool, input, self.folder.as_deref());
         self.something_left_out |= left_out;
         if step.settings.cut > 0 && !left_out {
             let piece = block.input_words(step.settings.cut, buffer);
@@ -101,7 +102,7 @@ impl HistoryFold {
             Box::new(Activity {
                 target: public(target),
                 file: file.as_deref().map(|file| strip_private(file).into_owned()),
-                input: input_json(block.input_json(usize::MAX), step.settings.input),
+                input: input_json(input, step.settings.input),
                 ..bare
             })
         });
@@ -113,7 +114,7 @@ impl HistoryFold {
             return;
         }
         let agent = step.agent.is_some();
-        let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, plan, pending };
+        let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, folder, plan, pending };
         self.calls.push(call, step.sink);
     }
 
@@ -178,8 +179,8 @@ impl HistoryFold {
         if limit > 0 && !private {
             let piece = block.result(limit, buffer);
             let tool = call.as_ref().map(|call| &*call.tool);
-            let left_out = hidden
-                || step.settings.exclude.output_names_excluded(tool, piece.text, self.folder.as_deref());
+            let folder = call.as_ref().and_then(|call| call.folder.as_deref()).or(self.folder.as_deref());
+            let left_out = hidden || step.settings.exclude.output_names_excluded(tool, piece.text, folder);
             self.something_left_out |= left_out;
             error = (failed && !left_out).then(|| {
                 let head = &piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)];

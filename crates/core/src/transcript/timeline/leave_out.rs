@@ -78,7 +78,9 @@ impl LeaveOut {
 
     /// The public part of a result. `None`: the call or the result names an excluded path.
     pub fn output(&self, call: &ToolCall, output: &str) -> Option<String> {
-        let names = || self.exclude.output_names_excluded(Some(&call.tool), output, self.folder.as_deref());
+        let own = self.exclude.folder_of_call(&call.tool, &call.input, self.folder.as_deref());
+        let folder = own.as_deref().or(self.folder.as_deref());
+        let names = || self.exclude.output_names_excluded(Some(&call.tool), output, folder);
         (!call.left_out && !names()).then(|| strip_private(output).into_owned())
     }
 
