@@ -1,7 +1,8 @@
 //! Single lines: forms that the recordings lack, and those that only look like something else.
 
 use watchbill_agents::codex::records::parse_line;
-use watchbill_core::history::Exclude;
+use watchbill_core::history::{Exclude, HistoryFold, HistorySettings};
+use watchbill_core::ids::SessionId;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::tool::{Ask, Mode};
 use watchbill_core::transcript::json::Raw;
@@ -265,6 +266,57 @@ fn each_form_of_a_call_gives_its_tool_target_and_input() {
             assert!(serde_json::from_str::<serde_json::Value>(input).is_ok());
         });
     }
+}
+
+#[test]
+fn what_a_process_of_a_left_out_call_says_later_is_left_out() {
+    let call = |id: &str, name: &str, arguments: &str| {
+        let arguments = format!("{arguments:?}");
+        item("function_call", &format!(r#","call_id":"{id}","name":"{name}","arguments":{arguments}"#))
+    };
+    let output = |id: &str, text: &str| {
+        item("function_call_output", &format!(r#","call_id":"{id}","output":{text:?}"#))
+    };
+    let running = |process: u32, text: &str| {
+        format!("Wall time: 1.0 seconds\nProcess running with session ID {process}\nOutput:\n{text}")
+    };
+    let lines = [
+        call("a", "exec_command", r#"{"cmd":"tail -f /home/dev/secret/log"}"#),
+        output("a", &running(7, "hidden")),
+        call("b", "exec_command", r#"{"cmd":"make"}"#),
+        output("b", &running(8, "Process running with session ID 9")),
+        call("c", "write_stdin", r#"{"session_id":7,"chars":"hidden"}"#),
+        output("c", &running(7, "hidden")),
+        call("d", "write_stdin", r#"{"session_id":8,"chars":"open"}"#),
+        output("d", &running(8, "shown")),
+        call("e", "write_stdin", r#"{"session_id":7,"chars":""}"#),
+        output("e", "Process exited with code 0\nOutput:\nhidden"),
+        call("f", "exec_command", r#"{"cmd":"grep -r key","workdir":"/home/dev"}"#),
+        output("f", "Process exited with code 0\nOutput:\nsecret/key:hidden"),
+    ];
+    let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
+    let settings = HistorySettings { exclude: exclude.clone(), ..HistorySettings::default() };
+    let (mut builder, mut stored) = (TimelineBuilder::new(exclude), String::new());
+    let mut fold = HistoryFold::new(SessionId::new("s"), None);
+    for (offset, line) in (0..).zip(&lines) {
+        parse_line(line.as_bytes(), &mut |record, full| {
+            builder.push(offset, &record, full);
+            fold.apply(offset, &record, full, &settings, &mut |row| stored += &format!("{row:?}\n"));
+        });
+        fold.settle(&mut |row| stored += &format!("{row:?}\n"));
+        fold = HistoryFold::restore(&fold.snapshot(), fold.session(), None).expect("ours");
+    }
+    assert!(!stored.contains("hidden") && stored.contains("open") && stored.contains("shown"), "{stored}");
+    let calls: Vec<_> = builder
+        .entries()
+        .iter()
+        .map(|entry| match &entry.what {
+            What::Tool(call) => (&*call.id, call.left_out, call.output.is_none()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected = ["a", "b", "c", "d", "e", "f"].map(|id| (id, "ace".contains(id), !"bd".contains(id)));
+    assert_eq!(calls, expected);
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub struct HistoryFold {
     calls: Calls,
     /// Hashes of the ids of calls in private turns.
     private_calls: Vec<u64>,
+    /// Processes that calls which are left out keep running. Later calls get their output.
+    left_out_processes: Vec<u64>,
     /// Hashes of the newest title of each kind. The agent appends a title again, up to a hundred times.
     titles: [u64; 4],
     /// The plan that the session works on.
@@ -126,6 +128,7 @@ impl HistoryFold {
             prompt_matches: PromptMatches::default(),
             calls: Calls::default(),
             private_calls: Vec::new(),
+            left_out_processes: Vec::new(),
             titles: [0; 4],
             plan: None,
             folder: None,

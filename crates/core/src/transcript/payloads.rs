@@ -41,6 +41,10 @@ pub trait Payloads<'a> {
     fn is_of_file(&self) -> bool;
     /// The subagent that a call started.
     fn started_agent(&self) -> Option<Cow<'a, str>>;
+    /// The process that a call goes on with, or that a result leaves running, if the agent numbers such processes.
+    fn process(&self, _block: &RawBlock<'_>) -> Option<u64> {
+        None
+    }
     /// How long a turn took, in milliseconds.
     fn duration_ms(&self) -> Option<u64>;
 }

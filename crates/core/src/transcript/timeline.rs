@@ -176,7 +176,7 @@ impl TimelineBuilder {
                 }
                 Some("tool_use") => {
                     let Block::ToolUse { id, tool, target, .. } = parsed else { continue };
-                    let left_out = self.leave_out.call(tool, block.input);
+                    let left_out = self.leave_out.call(tool, block.input, full.process(block));
                     let (target, input) = match left_out {
                         Some(word) => (word, Bounded::default()),
                         None => (target.as_ref(), input_text(block.input, PAYLOAD_LIMIT)),
@@ -239,6 +239,9 @@ impl TimelineBuilder {
             let call = self.open_calls.remove(result.id.as_ref()).and_then(|at| self.entries.get_mut(at));
             match call {
                 Some(Entry { what: What::Tool(call), at: called, .. }) => {
+                    if call.left_out {
+                        self.leave_out.goes_on(full.process(block));
+                    }
                     join(call, *called, finished, &self.leave_out);
                 }
                 _ => {

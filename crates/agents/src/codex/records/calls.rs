@@ -163,11 +163,7 @@ pub(super) fn output<'b>(p: &Payload<'b>, buffer: &'b mut String) -> Output<'b> 
             exit_code = object.get("metadata").get("exit_code").number();
         }
     }
-    let beginning = match text {
-        Raw::Str(raw) => unescape(raw, LOOK_AT),
-        list => first_element(list).get("text").text(LOOK_AT).unwrap_or_default(),
-    };
-    let end = end_of(&beginning);
+    let end = end_of(&beginning(text));
     let failed = exit_code.map(|code| code != 0).unwrap_or(end.failed);
     let result = ToolResult {
         id: p.call_id.whole().unwrap_or_default(),
@@ -178,6 +174,20 @@ pub(super) fn output<'b>(p: &Payload<'b>, buffer: &'b mut String) -> Output<'b> 
         async_agent: None,
     };
     Output { result, text, stopped: end.stopped }
+}
+
+fn beginning(text: Raw<'_>) -> Cow<'_, str> {
+    match text {
+        Raw::Str(raw) => unescape(raw, LOOK_AT),
+        list => first_element(list).get("text").text(LOOK_AT).unwrap_or_default(),
+    }
+}
+
+/// The process that goes on after a result, by the lines that the client writes before the tool's own text.
+pub(super) fn running_process(text: Raw<'_>) -> Option<u64> {
+    let text = beginning(text);
+    let mut clients = text.lines().take_while(|line| !line.starts_with("Output:"));
+    clients.find_map(|line| line.strip_prefix("Process running with session ID ")?.trim().parse().ok())
 }
 
 /// How a call ended.

@@ -92,6 +92,14 @@ impl<'a> Payloads<'a> for Texts<'a> {
         None
     }
 
+    fn process(&self, block: &RawBlock<'_>) -> Option<u64> {
+        match block.kind() {
+            "tool_use" => block.input.get("session_id").number(),
+            "tool_result" => calls::running_process(block.content),
+            _ => None,
+        }
+    }
+
     fn duration_ms(&self) -> Option<u64> {
         self.duration_ms
     }

@@ -41,6 +41,11 @@ impl Exclude {
         if self.is_empty() || kind.is_talk() {
             return false;
         }
+        let own = self.folder_of_call(tool, input, cwd);
+        if own.as_deref().is_some_and(|folder| self.excludes(folder)) {
+            return true;
+        }
+        let cwd = own.as_deref().or(cwd);
         let searched = self.searched(kind, input, cwd);
         each_keyed_string(input, &mut |key, raw| {
             let text = unescape(raw, usize::MAX);
@@ -63,11 +68,23 @@ impl Exclude {
         })
     }
 
+    /// The working folder that a call chooses for its command, made absolute. Paths in its output are relative to it.
+    pub(crate) fn folder_of_call(&self, tool: &str, input: &str, cwd: Option<&str>) -> Option<String> {
+        let runs = !self.is_empty() && ToolKind::of(tool).runs_command();
+        let folder = |key| Raw::Nested(input).get(key).whole().filter(|folder| !folder.is_empty());
+        let folder = runs.then(|| folder("workdir").or_else(|| folder("cwd"))).flatten()?;
+        Some(self.absolute(&folder, cwd))
+    }
+
     /// The folder that the pattern of a search is relative to.
     fn searched(&self, kind: ToolKind, input: &str, cwd: Option<&str>) -> Option<String> {
-        let home = self.0.as_ref().and_then(|rules| rules.home.as_deref());
         let path = kind.is_search().then(|| Raw::Nested(input).get("path").whole()).flatten()?;
-        Some(spelling::absolute(&path, cwd, home))
+        Some(self.absolute(&path, cwd))
+    }
+
+    fn absolute(&self, path: &str, cwd: Option<&str>) -> String {
+        let home = self.0.as_ref().and_then(|rules| rules.home.as_deref());
+        spelling::absolute(path, cwd, home)
     }
 
     /// Whether the output of a tool names an excluded path; then it may hold content of that path. Output of the

@@ -18,8 +18,9 @@ use crate::transcript::record::{Assistant, Block, Denial, ToolResult};
 /// Bytes of a result that are searched for the first line of an error.
 const ERROR_LOOK: usize = 512;
 
-/// How many calls of private turns are known by their ids. Their results may come after the next prompt.
-const PRIVATE_CALLS: usize = 64;
+/// How many calls of private turns are known by their ids, because their results may come after the next prompt. Also how many
+/// processes are known whose output is left out.
+const KNOWN: usize = 64;
 
 impl HistoryFold {
     /// The blocks of an answer.
@@ -63,8 +64,10 @@ impl HistoryFold {
         let (Some((id, tool)), Block::ToolUse { target, .. }) = (block.call(), parsed) else { return };
         let file = full.file(&tool, block);
         let exclude = &step.settings.exclude;
-        let left_out = !exclude.is_empty()
-            && exclude.call_names_excluded(&tool, block.input_json(usize::MAX), self.folder.as_deref());
+        let input = block.input_json(usize::MAX);
+        let folder = exclude.folder_of_call(&tool, input, self.folder.as_deref()).map(Arc::from);
+        let goes_on = full.process(block).is_some_and(|process| self.left_out_processes.contains(&process));
+        let left_out = goes_on || exclude.call_names_excluded(&tool, input, self.folder.as_deref());
         self.something_left_out |= left_out;
         if step.settings.cut > 0 && !left_out {
             let piece = block.input_words(step.settings.cut, buffer);
@@ -99,7 +102,7 @@ impl HistoryFold {
             Box::new(Activity {
                 target: public(target),
                 file: file.as_deref().map(|file| strip_private(file).into_owned()),
-                input: input_json(block.input_json(usize::MAX), step.settings.input),
+                input: input_json(input, step.settings.input),
                 ..bare
             })
         });
@@ -111,7 +114,7 @@ impl HistoryFold {
             return;
         }
         let agent = step.agent.is_some();
-        let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, plan, pending };
+        let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, folder, plan, pending };
         self.calls.push(call, step.sink);
     }
 
@@ -168,11 +171,16 @@ impl HistoryFold {
         let limit = if failed { step.settings.cut.max(ERROR_LOOK) } else { step.settings.cut };
         let (mut error, mut reason) = (None, None);
         let private = self.is_private() || self.private_calls.contains(&text_hash(&result.id));
+        let hidden = private || call.as_ref().is_some_and(|call| call.left_out);
+        if hidden && let Some(process) = full.process(block) {
+            self.left_out_processes.retain(|known| *known != process);
+            keep_newest(&mut self.left_out_processes, process);
+        }
         if limit > 0 && !private {
             let piece = block.result(limit, buffer);
             let tool = call.as_ref().map(|call| &*call.tool);
-            let left_out = call.as_ref().is_some_and(|call| call.left_out)
-                || step.settings.exclude.output_names_excluded(tool, piece.text, self.folder.as_deref());
+            let folder = call.as_ref().and_then(|call| call.folder.as_deref()).or(self.folder.as_deref());
+            let left_out = hidden || step.settings.exclude.output_names_excluded(tool, piece.text, folder);
             self.something_left_out |= left_out;
             error = (failed && !left_out).then(|| {
                 let head = &piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)];
@@ -207,12 +215,12 @@ impl HistoryFold {
     }
 }
 
-/// Keeps the newest hashes.
-fn keep_newest(hashes: &mut Vec<u64>, hash: u64) {
-    if hashes.len() == PRIVATE_CALLS {
-        hashes.remove(0);
+/// Keeps the newest numbers.
+fn keep_newest(known: &mut Vec<u64>, newest: u64) {
+    if known.len() == KNOWN {
+        known.remove(0);
     }
-    hashes.push(hash);
+    known.push(newest);
 }
 
 fn span_ms(called: Option<Timestamp>, ended: Option<Timestamp>) -> Option<u64> {

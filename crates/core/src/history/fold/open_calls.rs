@@ -24,6 +24,8 @@ pub(super) struct Call {
     pub skipped: bool,
     /// The call names an excluded path, so its result is left out too.
     pub left_out: bool,
+    /// The working folder that it chooses for its command.
+    pub folder: Option<Arc<str>>,
     /// The plan that it writes or shows.
     pub plan: Option<Arc<str>>,
     /// The call's row, until the sink gets it.

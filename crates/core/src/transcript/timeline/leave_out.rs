@@ -3,6 +3,7 @@
 //! The rules are those of the history, so that a reader of a transcript sees no more than a search finds.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::bounded_text::{Bounded, json_text};
@@ -30,6 +31,8 @@ pub(super) struct LeaveOut {
     everything: bool,
     /// The newest prompt is private as a whole, and so is its turn.
     turn: bool,
+    /// Processes that calls which are left out keep running. Later calls get their output.
+    processes: HashSet<u64>,
 }
 
 impl LeaveOut {
@@ -57,17 +60,27 @@ impl LeaveOut {
     }
 
     /// What stands in place of a call's target, if its texts are left out: it names an excluded path, or its turn is private.
-    pub fn call(&self, tool: &str, input: Raw<'_>) -> Option<&'static str> {
+    pub fn call(&self, tool: &str, input: Raw<'_>, process: Option<u64>) -> Option<&'static str> {
         if self.turn {
             return Some(PRIVATE);
+        }
+        if process.is_some_and(|process| self.processes.contains(&process)) {
+            return Some(EXCLUDED);
         }
         let Raw::Nested(input) = input else { return None };
         self.exclude.call_names_excluded(tool, input, self.folder.as_deref()).then_some(EXCLUDED)
     }
 
+    /// A call that is left out keeps a process running.
+    pub fn goes_on(&mut self, process: Option<u64>) {
+        self.processes.extend(process);
+    }
+
     /// The public part of a result. `None`: the call or the result names an excluded path.
     pub fn output(&self, call: &ToolCall, output: &str) -> Option<String> {
-        let names = || self.exclude.output_names_excluded(Some(&call.tool), output, self.folder.as_deref());
+        let own = self.exclude.folder_of_call(&call.tool, &call.input, self.folder.as_deref());
+        let folder = own.as_deref().or(self.folder.as_deref());
+        let names = || self.exclude.output_names_excluded(Some(&call.tool), output, folder);
         (!call.left_out && !names()).then(|| strip_private(output).into_owned())
     }
 
