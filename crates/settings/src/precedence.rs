@@ -84,7 +84,10 @@ impl FixedSources {
     fn roots(&self, values: &FileValues) -> Result<(Vec<Root>, SettingSource, Option<&str>), SettingsError> {
         let (mut roots, source, by) = if !self.roots.is_empty() {
             // A shell leaves `~` behind `=` as it is.
-            let full = |root: &Root| root.at(self.full(&root.to_string_lossy()));
+            let full = |root: &Root| match root.starts_with("~") {
+                true => root.at(self.full(&root.to_string_lossy())),
+                false => root.clone(),
+            };
             (self.roots.iter().map(full).collect(), SettingSource::Option, Some(ROOT_OPTION))
         } else if let Some(list) = &self.listed {
             (list.clone(), SettingSource::Environment, Some(ROOT_VARIABLE))

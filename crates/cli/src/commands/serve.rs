@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use watchbill_agents::layout::{ROOT_OPTION, ROOT_VARIABLE};
-use watchbill_agents::{Agent, Root, traits};
+use watchbill_agents::{Agent, traits};
 use watchbill_engine::handle::{Handle, start};
 use watchbill_service::HttpService;
 use watchbill_settings::Configuration;
@@ -117,10 +117,8 @@ pub fn print_unit(global: &Global) -> anyhow::Result<()> {
         for root in &settings.roots {
             option(ROOT_OPTION, Path::new(&root.at(whole(root)?).named()))?;
         }
-        let is_left_out =
-            |agent: &Agent| traits(*agent).layout.is_some() && settings.roots_of(*agent).next().is_none();
-        for agent in Agent::ALL.into_iter().filter(is_left_out) {
-            option(ROOT_OPTION, Path::new(&Root::new(agent, "").named()))?;
+        for left_out in global.roots.iter().filter(|root| root.as_os_str().is_empty()) {
+            option(ROOT_OPTION, Path::new(&left_out.named()))?;
         }
     }
     if let Some(data_dir) = settings.data_dir.as_ref()

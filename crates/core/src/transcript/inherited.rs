@@ -12,7 +12,7 @@ const GAP: Millis = Millis(500);
 
 /// Tells a session's own records from copied ones, and its own tokens from those before it.
 ///
-/// Where the agent does not number its records, a session's own records within [`GAP`] after the copy count as copied. So the mark
+/// Where the agent does not number its records, a session's own records within half a second after the copy count as copied. So the mark
 /// of its first turn may be missed; its first prompt is not, unless the fork was begun with a prompt.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Inherited {

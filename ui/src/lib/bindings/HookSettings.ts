@@ -10,8 +10,8 @@ export type HookSettings = {
 path: string, 
 /**
  * `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing`, `outdated` (events go to
- * another data folder, or are not those that the agent knows), `waits_for_trust` (the agent runs them once the user trusts
- * them) or `unreadable`.
+ * another data folder, or are not those that the agent knows) or `unreadable`. Also `waits_for_trust`: the agent runs them
+ * once the user trusts them.
  */
 state: string, 
 /**

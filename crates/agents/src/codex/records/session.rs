@@ -46,8 +46,9 @@ fn id(raw: Raw<'_>) -> Option<Cow<'_, str>> {
 
 /// `turn_context`.
 ///
-/// In a sandbox, commands run without a question unless they ask to leave it. One that fails there for want of rights may ask
-/// after all; only hooks and the agent's socket show that. Edits may ask where the sandbox may not write.
+/// Within a sandbox that may write, calls run without a question unless they ask to leave it. A call that fails there for want
+/// of rights may ask after all; only hooks and the agent's socket show that. In one that may not write, edits ask and commands
+/// do not: a long command there is taken for a question, which is marked as a guess.
 pub(super) fn settings<'a>(p: &Payload<'a>, envelope: &mut Envelope<'a>) -> Body<'a> {
     envelope.cwd = p.cwd.whole();
     let word = match p.approval_policy {
@@ -56,7 +57,7 @@ pub(super) fn settings<'a>(p: &Payload<'a>, envelope: &mut Envelope<'a>) -> Body
     };
     let mode = match (p.approval_policy.word(), p.sandbox_policy.get("type").word()) {
         (Some("never"), _) => Mode::NeverAsks,
-        (Some("on-request" | "on-failure"), Some("workspace-write" | "danger-full-access" | "read-only")) => {
+        (Some("on-request" | "on-failure"), Some("workspace-write" | "danger-full-access")) => {
             Mode::AcceptsEdits
         }
         _ => Mode::Asks,
