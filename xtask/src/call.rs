@@ -1,7 +1,6 @@
 //! A program to start: its command line is printed first, so that a developer can repeat it by hand.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -86,25 +85,6 @@ impl Call {
     /// Like [`Call::status`], but failure is an error.
     pub fn run(&self) -> Result<()> {
         let status = self.status()?;
-        if !status.success() {
-            bail!("`{}` failed ({status})", self.line());
-        }
-        Ok(())
-    }
-
-    /// Like [`Call::run`], but prints nothing before the end, and then the line and all output at once.
-    pub fn run_and_print(&self) -> Result<()> {
-        let (mut output, both) = io::pipe()?;
-        let mut child = {
-            let mut command = self.command();
-            command.stdin(Stdio::null()).stdout(both.try_clone()?).stderr(both);
-            command.spawn().with_context(|| self.could_not_start())?
-        };
-        let mut text = Vec::new();
-        let read = output.read_to_end(&mut text);
-        let status = child.wait()?;
-        println!("  $ {}\n{}", self.line(), String::from_utf8_lossy(&text));
-        read?;
         if !status.success() {
             bail!("`{}` failed ({status})", self.line());
         }

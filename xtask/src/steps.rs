@@ -1,7 +1,6 @@
 //! Runs steps in order: each one is named, timed and reported. The first failure ends the run, except with
-//! `keep_going`. Steps that mostly wait run beside the ones that follow.
+//! `keep_going`.
 
-use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -50,21 +49,8 @@ pub struct Step {
     pub shows: &'static str,
     /// Its requirements.
     pub needs: &'static [Need],
-    /// How it shares the machine.
-    pub place: Place,
     /// The work.
     pub work: fn(&Tree) -> Result<Outcome>,
-}
-
-/// How a step shares the machine with others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// It runs in its turn.
-    InTurn,
-    /// The steps after it begin while it runs. It prints nothing before its end.
-    Beside,
-    /// It begins when all steps before it have ended.
-    Alone,
 }
 
 /// The results of the steps.
@@ -79,37 +65,10 @@ pub struct Tally {
     not_reached: Vec<&'static str>,
 }
 
-/// A step that runs beside others: its name, then its outcome and its time.
-type Running<'scope> = (&'static str, ScopedJoinHandle<'scope, (Result<Outcome>, Duration)>);
-
 impl Tally {
     /// True if nothing failed.
     pub fn is_good(&self) -> bool {
         self.failed.is_empty()
-    }
-
-    fn note(&mut self, name: &'static str, outcome: Result<Outcome>, time: Duration, busy: Option<f64>) {
-        match outcome {
-            Ok(Outcome::Done) => {
-                println!("== {name} passed in {}", seconds(time));
-                self.passed.push((name, time, busy));
-            }
-            Ok(Outcome::NotRun(why)) => {
-                println!("== {name} NOT RUN: {why}");
-                self.not_run.push((name, why));
-            }
-            Err(error) => {
-                println!("== {name} FAILED after {}: {error:#}", seconds(time));
-                self.failed.push((name, time, format!("{error:#}")));
-            }
-        }
-    }
-
-    /// Waits for a step that runs beside others.
-    fn join(&mut self, (name, running): Running<'_>) {
-        let (outcome, time) =
-            running.join().unwrap_or_else(|_| (Err(anyhow::anyhow!("it panicked")), Duration::ZERO));
-        self.note(name, outcome, time, None);
     }
 
     /// The report; its last line is for machines.
@@ -139,41 +98,34 @@ impl Tally {
 }
 
 /// Runs the steps in order.
-pub fn run(tree: &Tree, steps: &[&'static Step], keep_going: bool) -> Tally {
+pub fn run(tree: &Tree, steps: &[&Step], keep_going: bool) -> Tally {
     let mut tally = Tally::default();
-    std::thread::scope(|scope| {
-        let mut beside = Vec::new();
-        for (index, step) in steps.iter().enumerate() {
-            if step.place == Place::Alone {
-                beside.drain(..).for_each(|running| tally.join(running));
+    for (index, step) in steps.iter().enumerate() {
+        println!("\n== {} ({} of {}): {}", step.name, index + 1, steps.len(), step.shows);
+        let (start, before) = (Instant::now(), processor_seconds());
+        skipped_tests::take_skipped(tree);
+        let outcome = (step.work)(tree);
+        let busy = processor_seconds().zip(before).map(|(now, before)| now - before);
+        tally.left_out.extend(skipped_tests::take_skipped(tree).into_iter().map(|what| (step.name, what)));
+        match outcome {
+            Ok(Outcome::Done) => {
+                println!("== {} passed in {}", step.name, seconds(start.elapsed()));
+                tally.passed.push((step.name, start.elapsed(), busy));
             }
-            if !tally.is_good() && !keep_going {
-                tally.not_reached.extend(steps.iter().skip(index).map(|step| step.name));
-                break;
+            Ok(Outcome::NotRun(why)) => {
+                println!("== {} NOT RUN: {why}", step.name);
+                tally.not_run.push((step.name, why));
             }
-            println!("\n== {} ({} of {}): {}", step.name, index + 1, steps.len(), step.shows);
-            if step.place == Place::Beside {
-                beside.push((
-                    step.name,
-                    scope.spawn(|| {
-                        let start = Instant::now();
-                        ((step.work)(tree), start.elapsed())
-                    }),
-                ));
-                continue;
+            Err(error) => {
+                println!("== {} FAILED after {}: {error:#}", step.name, seconds(start.elapsed()));
+                tally.failed.push((step.name, start.elapsed(), format!("{error:#}")));
+                if !keep_going {
+                    tally.not_reached.extend(steps.iter().skip(index + 1).map(|step| step.name));
+                    break;
+                }
             }
-            let (start, before) = (Instant::now(), processor_seconds());
-            skipped_tests::take_skipped(tree);
-            let outcome = (step.work)(tree);
-            // With others beside it, the processors' time is not this step's alone.
-            let busy = processor_seconds().zip(before).filter(|_| beside.is_empty());
-            tally
-                .left_out
-                .extend(skipped_tests::take_skipped(tree).into_iter().map(|what| (step.name, what)));
-            tally.note(step.name, outcome, start.elapsed(), busy.map(|(now, before)| now - before));
         }
-        beside.into_iter().for_each(|running| tally.join(running));
-    });
+    }
     tally
 }
 
@@ -192,29 +144,14 @@ fn seconds(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
-    use std::sync::atomic::{AtomicBool, Ordering};
-
     use super::*;
 
-    const GOOD: Step =
-        Step { name: "good", shows: "", needs: &[], place: Place::InTurn, work: |_| Ok(Outcome::Done) };
-    const BAD: Step = Step {
-        name: "bad",
-        shows: "",
-        needs: &[],
-        place: Place::InTurn,
-        work: |_| anyhow::bail!("broken glass"),
-    };
-    const ODD: Step = Step {
-        name: "odd",
-        shows: "",
-        needs: &[],
-        place: Place::InTurn,
-        work: |_| Ok(Outcome::NotRun("no moon".to_owned())),
-    };
+    const GOOD: Step = Step { name: "good", shows: "", needs: &[], work: |_| Ok(Outcome::Done) };
+    const BAD: Step = Step { name: "bad", shows: "", needs: &[], work: |_| anyhow::bail!("broken glass") };
+    const ODD: Step =
+        Step { name: "odd", shows: "", needs: &[], work: |_| Ok(Outcome::NotRun("no moon".to_owned())) };
 
-    fn ran(steps: &[&'static Step], keep_going: bool) -> Tally {
+    fn ran(steps: &[&Step], keep_going: bool) -> Tally {
         let target = tempfile::tempdir().unwrap();
         run(&Tree::building_into(target.path()), steps, keep_going)
     }
@@ -235,7 +172,6 @@ mod tests {
             name: "part",
             shows: "",
             needs: &[],
-            place: Place::InTurn,
             work: |tree| {
                 let file = skipped_tests::file(tree);
                 std::fs::create_dir_all(file.parent().unwrap())?;
@@ -255,46 +191,5 @@ mod tests {
         let report = tally.report();
         assert!(report.contains("NOT RUN  no moon"), "{report}");
         assert_eq!(report.lines().last(), Some("1 passed, 1 failed"));
-    }
-
-    #[test]
-    fn a_step_beside_others_ends_before_one_that_runs_alone() {
-        static ENDED: AtomicBool = AtomicBool::new(false);
-        static GO: Barrier = Barrier::new(2);
-        const BESIDE: Step = Step {
-            name: "beside",
-            shows: "",
-            needs: &[],
-            place: Place::Beside,
-            work: |_| {
-                GO.wait();
-                ENDED.store(true, Ordering::SeqCst);
-                anyhow::bail!("broken glass")
-            },
-        };
-        const NEXT: Step = Step {
-            name: "next",
-            shows: "",
-            needs: &[],
-            place: Place::InTurn,
-            work: |_| {
-                // The step before can only end while this one runs.
-                GO.wait();
-                Ok(Outcome::Done)
-            },
-        };
-        const ALONE: Step = Step {
-            name: "alone",
-            shows: "",
-            needs: &[],
-            place: Place::Alone,
-            work: |_| {
-                assert!(ENDED.load(Ordering::SeqCst));
-                Ok(Outcome::Done)
-            },
-        };
-        let report = ran(&[&BESIDE, &NEXT, &ALONE], true).report();
-        assert!(report.contains("broken glass"), "{report}");
-        assert_eq!(report.lines().last(), Some("2 passed, 1 failed"));
     }
 }

@@ -16,7 +16,7 @@ use crate::packages;
 use crate::rig;
 use crate::sandbox;
 use crate::skipped_tests;
-use crate::steps::{self, Need, Outcome, Place, Step};
+use crate::steps::{self, Need, Outcome, Step};
 use crate::tree::{Tree, on_path};
 
 /// The test program that opens real windows; it runs last and alone.
@@ -29,110 +29,80 @@ const WITH_DISPLAY: &[&str] = &[DESKTOP, TERMINALS];
 /// All steps, in order. From `clippy` on, each step selects the whole workspace (the tests exclude this package), so
 /// that no dependency is built twice with different features.
 const STEPS: &[Step] = &[
-    Step { name: "fmt", shows: "the Rust code is formatted", needs: &[], place: Place::InTurn, work: fmt },
+    Step { name: "fmt", shows: "the Rust code is formatted", needs: &[], work: fmt },
     Step {
         name: "architecture",
         shows: "dependencies between crates, licences, and other rules of the tree",
         needs: &[],
-        place: Place::InTurn,
         work: architecture,
     },
     Step {
         name: "deny",
         shows: "licences, duplicates and sources, where cargo-deny is installed",
         needs: &[],
-        place: Place::InTurn,
         work: deny,
     },
     Step {
         name: "ui-install",
         shows: "the packages of the window, as locked",
         needs: &[Need::Node],
-        place: Place::InTurn,
         work: ui_install,
     },
-    Step {
-        name: "ui-check",
-        shows: "types of the window",
-        needs: &[Need::Node],
-        place: Place::InTurn,
-        work: ui_check,
-    },
+    Step { name: "ui-check", shows: "types of the window", needs: &[Need::Node], work: ui_check },
     Step {
         name: "ui-unit",
         shows: "units and components of the window",
         needs: &[Need::Node],
-        place: Place::InTurn,
         work: ui_unit,
     },
-    Step {
-        name: "ui-build",
-        shows: "the window can be built",
-        needs: &[Need::Node],
-        place: Place::InTurn,
-        work: ui_build,
-    },
-    Step {
-        name: "clippy",
-        shows: "no warning in any target",
-        needs: &[Need::Compile],
-        place: Place::InTurn,
-        work: clippy,
-    },
+    Step { name: "ui-build", shows: "the window can be built", needs: &[Need::Node], work: ui_build },
+    Step { name: "clippy", shows: "no warning in any target", needs: &[Need::Compile], work: clippy },
     Step {
         name: "doc",
         shows: "the documentation builds without warnings",
         needs: &[Need::Compile],
-        place: Place::InTurn,
         work: doc,
     },
     Step {
         name: "rust",
         shows: "units, properties, scenarios, snapshots, and that the window has the protocol's types",
         needs: &[Need::Compile],
-        place: Place::InTurn,
         work: rust,
-    },
-    Step {
-        name: "windows",
-        shows: "all but the window compiles for Windows, where Debian's packages for it are",
-        needs: &[Need::Windows],
-        place: Place::Beside,
-        work: windows,
-    },
-    Step {
-        name: "ui-browser",
-        shows: "the window's pages in a browser",
-        needs: &[Need::Node, Need::Browser],
-        place: Place::Beside,
-        work: ui_browser,
     },
     Step {
         name: "rig",
         shows: "the real client, driven: no false and no missed \"needs you\"",
         needs: &[Need::Compile, Need::Node, Need::Rig, Need::Headless],
-        place: Place::InTurn,
         work: rig::step,
     },
     Step {
         name: "model",
         shows: "a real small model, asked: nothing invented passes, no process stays",
         needs: &[Need::Compile, Need::Rig],
-        place: Place::InTurn,
         work: model::step,
+    },
+    Step {
+        name: "ui-browser",
+        shows: "the window's pages in a browser",
+        needs: &[Need::Node, Need::Browser],
+        work: ui_browser,
     },
     Step {
         name: "terminals",
         shows: "real terminals on a display of their own: the tab, the pane, the window in front",
         needs: &[Need::Compile, Need::Headless, Need::Terminals],
-        place: Place::Alone,
         work: terminals,
+    },
+    Step {
+        name: "windows",
+        shows: "all but the window compiles for Windows, where Debian's packages for it are",
+        needs: &[Need::Windows],
+        work: windows,
     },
     Step {
         name: "desktop",
         shows: "the real window and tray on a display and bus of their own",
         needs: &[Need::Compile, Need::Headless],
-        place: Place::Alone,
         work: desktop,
     },
 ];
@@ -231,7 +201,7 @@ fn ui_browser(tree: &Tree) -> Result<Outcome> {
                    name one in the variable CHROMIUM. The same pages run in the real window in the step `desktop`";
         return Ok(Outcome::NotRun(why.to_owned()));
     };
-    npm(tree).env("CHROMIUM", chromium).args(["run", "test:browser"]).run_and_print()?;
+    npm(tree).env("CHROMIUM", chromium).args(["run", "test:browser"]).run()?;
     Ok(Outcome::Done)
 }
 
@@ -245,9 +215,7 @@ fn windows(tree: &Tree) -> Result<Outcome> {
     if !packages::offers_windows() {
         return Ok(Outcome::NotRun("this system has no package of a compiler for Windows".to_owned()));
     }
-    // It fills the time in which the step beside it waits, and must not delay it.
-    Call::new(tree.root(), "nice")
-        .args(["-n", "19", "/usr/bin/cargo"])
+    Call::new(tree.root(), "/usr/bin/cargo")
         .without_own_settings()
         .env("RUSTC", "/usr/bin/rustc")
         // Building the standard library is unstable.
@@ -257,7 +225,7 @@ fn windows(tree: &Tree) -> Result<Outcome> {
         .args(["--exclude", "watchbill-shell", "--exclude", "watchbill-desktop"])
         .args(["--exclude", "watchbill-testkit", "--exclude", "xtask"])
         .args(["--target", "x86_64-pc-windows-gnu", "--target-dir", "target/windows"])
-        .run_and_print()?;
+        .run()?;
     Ok(Outcome::Done)
 }
 
