@@ -73,7 +73,7 @@ impl Inherited {
         }
     }
 
-    /// The tokens that the session itself used since the total before; `None` if there are none.
+    /// The tokens that the session itself used since the total before; `None` if it used no tokens.
     pub fn request(&mut self, tokens: &TokenTotal) -> Option<Usage> {
         let before = match (self.total, tokens.last) {
             (Some(before), _) => before,

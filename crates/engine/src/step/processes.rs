@@ -229,7 +229,7 @@ fn open_question(rooms: &Rooms, id: &SessionId) -> Option<ChildQuestion> {
     let [one] = instances.as_slice() else { return None };
     let silent = one.entry.status.is_none();
     let alive = one.liveness == Liveness::Alive;
-    // A server runs the tools of several sessions: its child may be another one's.
+    // A server runs the tools of several sessions, so a child may belong to another session.
     let has_call = |other: &SessionId| {
         other != id && rooms.sessions.fold(other).is_some_and(|fold| !fold.pending_tools().is_empty())
     };
