@@ -44,13 +44,13 @@ pub(super) fn parse(text: &str) -> Result<Value<'_>, SettingsError> {
 /// Checks settings of an agent that takes no comments. An empty text is left to [`parse`].
 ///
 /// # Errors
-/// When the text is no plain JSON, with line and column.
+/// When the text is not plain JSON, with line and column.
 pub(super) fn check_plain(text: &str) -> Result<(), SettingsError> {
     match serde_json::from_str::<serde::de::IgnoredAny>(text) {
         Err(error) if !text.trim().is_empty() => Err(SettingsError::Malformed {
             line: error.line(),
             column: error.column(),
-            what: format!("the agent reads plain JSON without comments, and this is none ({error})"),
+            what: format!("the agent reads plain JSON without comments, and cannot read this: {error}"),
         }),
         _ => Ok(()),
     }
