@@ -20,7 +20,7 @@ const TALKS: [&str; 7] = [
 
 /// Refreshes `recordings/<scenario>.ndjson` from `<from>/<scenario>/recording.ndjson`, `record-types/` from
 /// `<from>/transcript-record-types/`, and `hook-payloads/` from `<from>/hook-payloads/`. Of the recordings `own-…` it keeps the
-/// lines over the pipes, as `own/<name>.ndjson`. Below `codex/` are recordings and rollouts of Codex. Fixtures without a source there stay unchanged.
+/// lines over the pipes, as `own/<name>.ndjson`. Below `codex/` are recordings and rollouts of Codex, and below `opencode/` those of opencode. Fixtures without a source there stay unchanged.
 pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     let fixtures = tree.path("tests/fixtures");
     let mut copied = 0;
@@ -39,6 +39,7 @@ pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
         }
     }
     copied += refresh_rollouts(&from.join("codex"), &fixtures.join("codex"))?;
+    copied += refresh_rows(&from.join("opencode"), &fixtures.join("opencode/recordings"))?;
     for (folder, to) in [("transcript-record-types", "record-types"), ("hook-payloads", "hook-payloads")] {
         let folder = from.join(folder);
         if !folder.is_dir() {
@@ -75,6 +76,35 @@ fn refresh_rollouts(from: &Path, to: &Path) -> Result<u32> {
         } else if name.starts_with("rollout-") {
             copied += copy(&path, &to.join("rollouts").join(name))?;
         }
+    }
+    Ok(copied)
+}
+
+/// Refreshes recordings of an agent that writes a database: its rows, its events, and the marks.
+fn refresh_rows(from: &Path, to: &Path) -> Result<u32> {
+    let is_kept = |line: &&str| {
+        let Ok(operation) = serde_json::from_str::<serde_json::Value>(line) else { return false };
+        let word = |name: &str| operation[name].as_str().unwrap_or_default();
+        match word("op") {
+            "mark" => true,
+            "row" => matches!(word("table"), "session" | "message" | "part"),
+            "hook" => {
+                let event = operation["payload"]["type"].as_str().unwrap_or_default();
+                ["permission.", "question.", "session."].iter().any(|begin| event.starts_with(begin))
+            }
+            _ => false,
+        }
+    };
+    let mut copied = 0;
+    if !from.is_dir() {
+        return Ok(0);
+    }
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = String::from_utf8_lossy(&read(&path.join("recording.ndjson"))?).into_owned();
+        let kept: String = text.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
+        copied += write(kept.into_bytes(), &to.join(format!("{name}.ndjson")))?;
     }
     Ok(copied)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use watchbill_core::ids::{Agent, SessionId};
 
 use crate::paths::{ClientPath, ClientPathKind, below};
-use crate::traits::{Layout, Parser, StatusServer, TopFolder};
+use crate::traits::{Database, Layout, Parser, StatusServer, TopFolder};
 use crate::{claude, traits};
 
 /// A folder in which an agent keeps its sessions. It stands for its path.
@@ -51,9 +51,14 @@ impl Root {
         };
         match Agent::of(name).filter(|agent| traits(*agent).layout.is_some()) {
             Some(_) => Ok(root),
-            None => Err(format!(
-                "sessions of `{name}` are not found; write DIR, or AGENT=DIR with claude or codex"
-            )),
+            None => {
+                let found = Agent::ALL.into_iter().filter(|agent| traits(*agent).layout.is_some());
+                let found: Vec<&str> = found.map(Agent::as_str).collect();
+                Err(format!(
+                    "sessions of `{name}` are not found; write DIR, or AGENT=DIR with {}",
+                    found.join(" or ")
+                ))
+            }
         }
     }
 
@@ -100,6 +105,12 @@ impl Root {
     /// The agent's server that tells the states of sessions, if it has one.
     pub fn server(&self) -> Option<&'static StatusServer> {
         layout_of(self.agent).server
+    }
+
+    /// The database with the agent's sessions, and its path; `None` if the sessions are in files.
+    pub fn database(&self) -> Option<(&'static Database, PathBuf)> {
+        let database = layout_of(self.agent).database?;
+        Some((database, self.join(database.file)))
     }
 
     /// The meaning of a path; `None` too for a path elsewhere.

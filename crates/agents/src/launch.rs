@@ -44,7 +44,8 @@ pub fn launch(spec: &OwnSpec) -> Result<Launch, String> {
     let program = program.ok_or("The start names no command. Name one.")?;
     let root = spec.agent.agent().map(traits).zip(spec.root.clone());
     let root = root.and_then(|(traits, path)| {
-        Some(Root { variable: traits.folder_variable?, usual: traits.folder, path })
+        let (variable, _) = traits.folder_variable?;
+        Some(Root { variable, usual: traits.folder, path })
     });
     let mut launch = Launch { program, args: words.collect(), env: Vec::new(), root };
     let resumed = spec.resume.as_ref().map(|resume| resume.session.as_str());

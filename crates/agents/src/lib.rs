@@ -20,6 +20,7 @@ pub mod launch;
 mod lines;
 pub mod marks;
 pub mod named_paths;
+pub mod opencode;
 mod paths;
 pub mod process;
 pub mod resume;
@@ -28,7 +29,7 @@ pub mod traits;
 mod words;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 // What only one agent has so far. The next one that has it brings a choice by `Agent`, as `files` does.
 pub use claude::{install, layout, private_events, registry, reported, requests, supplement};
@@ -50,12 +51,29 @@ pub fn traits(agent: Agent) -> &'static Traits {
         Agent::Claude => &claude::TRAITS,
         Agent::Codex => &codex::TRAITS,
         Agent::Gemini => &gemini::TRAITS,
+        Agent::Opencode => &opencode::TRAITS,
     }
 }
 
+/// An environment: the value of a variable.
+pub type Environment<'e> = &'e dyn Fn(&str) -> Option<OsString>;
+
 /// The agent's folder, found in an environment as the agent finds it.
-pub fn folder_of(agent: Agent, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+pub fn folder_of(agent: Agent, env: Environment<'_>) -> Option<PathBuf> {
     let traits = traits(agent);
+    found(traits.folder, traits.folder_variable, env)
+}
+
+/// The folder of the settings that name an agent's hooks. `root` is the agent's folder.
+pub fn settings_folder(agent: Agent, root: &Path, env: Environment<'_>) -> Option<PathBuf> {
+    match hook_traits(agent).settings_folder {
+        Some((usual, variable)) => found(usual, Some(variable), env),
+        None => Some(root.to_owned()),
+    }
+}
+
+fn found(usual: &str, variable: Option<(&str, &str)>, env: Environment<'_>) -> Option<PathBuf> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    traits.folder_variable.and_then(set).or_else(|| Some(set("HOME")?.join(traits.folder)))
+    let named = |(variable, below): (&str, &str)| Some(set(variable)?.join(below));
+    variable.and_then(named).or_else(|| Some(set("HOME")?.join(usual)))
 }

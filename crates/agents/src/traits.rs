@@ -22,8 +22,8 @@ pub struct Traits {
     pub program: &'static str,
     /// Its folder: below the home folder, and below a project.
     pub folder: &'static str,
-    /// The variable that names another folder than the one below the home folder.
-    pub folder_variable: Option<&'static str>,
+    /// The variable that names another folder than the one below the home folder, and the folder's path below that.
+    pub folder_variable: Option<(&'static str, &'static str)>,
     /// The words that resume a session in a shell; the session's id follows.
     pub resume: &'static str,
     /// A start gives the session its id. Other agents name their sessions themselves.
@@ -53,8 +53,15 @@ pub struct HookTraits {
     pub parse: fn(&[u8]) -> Result<HookPayload, HookError>,
     /// A hook is a child of the session's process and has the environment of its terminal.
     pub are_of_process: bool,
-    /// The settings that name the hooks: below the agent's folder, and below that of a project.
+    /// The settings that name the hooks: below the folder of the agent's settings, and below that of a project.
     pub settings: &'static str,
+    /// The folder of the agent's settings, below the home folder, and the variable of another one with the path below that. `None`: it
+    /// is the agent's folder.
+    pub settings_folder: Option<(&'static str, (&'static str, &'static str))>,
+    /// The folder of a project's settings.
+    pub project_folder: &'static str,
+    /// The program that runs the hooks, for an agent that runs none itself: a file of ours, which has the settings in it.
+    pub plugin: Option<&'static str>,
     /// The user's own settings in a project.
     pub local_settings: Option<&'static str>,
     /// The settings of the machine's administrator.
@@ -71,6 +78,8 @@ pub struct HookTraits {
     pub takes_rules: bool,
     /// The events of handlers that tell the agent what was learned. Empty: none can.
     pub context_events: &'static [Event],
+    /// What the person should know of an installation.
+    pub note: Option<&'static str>,
     /// How the person trusts the hooks, if the agent runs none before.
     pub trust: Option<&'static Trust>,
 }
@@ -103,6 +112,8 @@ pub struct Layout {
     pub lock_of: Option<fn(&SessionId) -> PathBuf>,
     /// The server that tells the states of its sessions, if the agent has one.
     pub server: Option<&'static StatusServer>,
+    /// The database that has its sessions, if they are in no files.
+    pub database: Option<&'static Database>,
     /// The meaning of a path. `None` for each file that Watchbill must not read.
     pub classify: fn(&Path) -> Option<ClientPath>,
     /// The kind of the same, without allocating its names.
@@ -121,6 +132,52 @@ pub struct Layout {
     pub removes_old: bool,
     /// Reads one line of a transcript.
     pub parse_line: Parser,
+}
+
+/// A database of an agent, whose sessions are shown as transcripts in a folder at its own path.
+///
+/// A session is made of *units*: its own row, and each message with its parts. A unit is read anew when its time changes.
+#[derive(Debug)]
+pub struct Database {
+    /// Its file, below the agent's folder.
+    pub file: &'static str,
+    /// Asks for all sessions: id, parent's id, time of the last change.
+    pub sessions: &'static str,
+    /// Asks for the own row of a session `?1`: id, time of the last change, number of its messages.
+    pub session: &'static str,
+    /// Asks for the newest messages of a session `?1`, at most `?2`, the newest one first: id, time of the last change, and whether
+    /// more is sure to follow.
+    pub units: &'static str,
+    /// Asks for the rows of a unit `?1`: the fields of a [`Row`].
+    pub rows: &'static str,
+    /// The path of a session below the database, from its id and that of the first of its parents.
+    pub path_of: fn(&str, Option<&str>) -> PathBuf,
+    /// The id of the session at a path below the database.
+    pub session_of: fn(&Path) -> Option<&str>,
+    /// The lines that the rows of a unit are shown as.
+    pub lines: fn(&[Row]) -> Vec<Line>,
+}
+
+/// A row of a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Which table it is of.
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// When it was made, in milliseconds.
+    pub created: i64,
+    /// Its content, as JSON.
+    pub data: String,
+}
+
+/// A line of a transcript that is shown of rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its place among the lines of the session: its time, in milliseconds.
+    pub at: i64,
+    /// The line, with its newline.
+    pub text: String,
 }
 
 /// A server of an agent on a local socket. It tells the states of sessions in WebSocket messages.

@@ -279,7 +279,7 @@ pub enum Command {
     ///
     /// Prints nothing and always exits with 0. If no Watchbill runs, the event waits in the data folder.
     Hook {
-        /// Whose event: claude or codex
+        /// Whose event: claude, codex or opencode
         #[arg(long, value_name = "AGENT", default_value = hooks::DEFAULT, value_parser = hooks::parse_agent)]
         agent: watchbill_agents::Agent,
         /// Leave a marker file in the project's .claude folder after a compaction

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod archive;
+pub mod database_fs;
 pub mod errors;
 pub mod history_progress;
 pub mod index;

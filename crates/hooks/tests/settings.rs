@@ -379,3 +379,25 @@ fn settings_that_codex_could_not_read_are_refused_with_the_place() {
     }
     assert_eq!(install(Some(" \n"), &command, &events), Err(SettingsError::Empty));
 }
+
+#[test]
+fn opencode_gets_a_plugin_of_our_own_and_no_other_file_is_touched() {
+    let command = HookCommand { agent: Agent::Opencode, ..command() };
+    let events = events_for(Agent::Opencode, None, None);
+    let made = install(None, &command, &events).unwrap();
+    assert_eq!(find_ours(&made, Purpose::Events).unwrap().len(), 12);
+    assert!(made.contains("/usr/local/bin/watchbill hook --agent opencode\""), "{made}");
+    assert_eq!(install(Some(&made), &command, &events).unwrap(), made);
+    let answers = command.for_answers();
+    let asking = install(Some(&made), &answers, &wanted_events(&answers, None, None)).unwrap();
+    assert_eq!(find_ours(&asking, Purpose::Answers).unwrap().len(), 1);
+    assert_eq!(uninstall(&asking, Purpose::Answers).unwrap(), Some(made.clone()));
+    assert_eq!(uninstall(&made, Purpose::Events).unwrap(), None);
+    // The program around the settings is of another version.
+    let older = asking.replace("Nothing in opencode waits for it.", "");
+    assert_ne!(older, asking);
+    assert_eq!(install(Some(&older), &command, &events).unwrap(), asking);
+    let others = "export const Mine = async () => ({});\n";
+    assert_eq!(install(Some(others), &command, &events), Err(SettingsError::NotOurs));
+    assert!(uninstall(others, Purpose::Events).is_err());
+}

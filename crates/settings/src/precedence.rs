@@ -68,7 +68,7 @@ impl FixedSources {
                 .filter_map(|agent| Some(Root::new(agent, whole(folder_of(agent, env)?))))
                 .filter(|root| root.is_dir())
                 .collect(),
-            of_client: traits(Agent::default()).folder_variable.and_then(path),
+            of_client: traits(Agent::default()).folder_variable.and_then(|(name, _)| path(name)),
             home,
             data_dir: given
                 .data_dir

@@ -30,7 +30,7 @@ pub(crate) fn connect_reader(path: &Path, alone: bool) -> Result<(Connection, u3
 }
 
 /// The database as a URI for SQLite's immutable mode: no locks, no companion files.
-fn uri(path: &Path) -> String {
+pub(crate) fn uri(path: &Path) -> String {
     let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     format!("file:{path}?immutable=1")
 }

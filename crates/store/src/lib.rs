@@ -14,6 +14,7 @@ mod damage;
 mod damage_note;
 pub mod error;
 mod folder;
+pub mod foreign;
 mod foreign_lock;
 mod forgotten_list;
 mod index;

@@ -95,6 +95,10 @@ impl WatchPlan {
         // The root's own watch reports its removal and folders that appear later.
         self.watch(&root, WatchScope::Awaiting, id, None);
         let of_agent = given.at(root.clone());
+        if of_agent.database().is_some() {
+            // Its log of changes is written beside it.
+            self.watch(&root, WatchScope::Flat, id, Some(&of_agent));
+        }
         for TopFolder { name, deep } in of_agent.folders() {
             let reach = if *deep { WatchScope::Tree } else { WatchScope::Flat };
             let folder = root.join(name);

@@ -60,8 +60,8 @@ pub fn scan(fs: &dyn Fs, roots: &[Root]) -> Scan {
             scan.problems.push(trouble);
             continue;
         }
-        for folder in root.folders() {
-            let folder = root.join(folder.name);
+        let database = root.database().map(|(_, path)| path);
+        for folder in root.folders().iter().map(|folder| root.join(folder.name)).chain(database) {
             // Two roots may share one folder by a link. Its files must not be read twice.
             if fs.stat(&folder).is_ok_and(|stat| !seen.insert(stat.id)) {
                 continue;
@@ -107,8 +107,9 @@ pub fn scan_path(fs: &dyn Fs, roots: &[Root], path: &Path) -> Scan {
         // The root itself may be gone, with everything below it.
         scan.problems.extend(root_problem(fs, root));
         if path == &**root {
-            for folder in root.folders() {
-                walk(fs, root, &root.join(folder.name), &mut scan);
+            let database = root.database().map(|(_, path)| path);
+            for folder in root.folders().iter().map(|folder| root.join(folder.name)).chain(database) {
+                walk(fs, root, &folder, &mut scan);
             }
         } else {
             walk(fs, root, path, &mut scan);

@@ -1,11 +1,12 @@
 // Parses the palette's text: words, and filters for the history (`project:api since:7d role:prompt tool:Bash`).
 
+import { AGENTS } from "./agents";
 import type { SearchQuery } from "./bindings/SearchQuery";
 
 /** The filter names, each with a description. */
 export const FILTERS = {
   project: "part of the project's name or path",
-  agent: "claude, codex, gemini",
+  agent: AGENTS.join(", "),
   since: "1h, 7d, 2026-11-20",
   role: "who said it",
   tool: "input and output of this tool",
@@ -17,7 +18,6 @@ export type Filter = keyof typeof FILTERS;
 export const ROLES = ["prompt", "answer", "thinking", "tool_input", "tool_result", "summary", "title", "command", "notice"] as const;
 
 const TOOLS = ["Bash", "Read", "Edit", "Write", "Grep", "Glob", "Task", "WebFetch", "WebSearch"] as const;
-const AGENTS = ["claude", "codex", "gemini"] as const;
 const SINCES = ["1h", "1d", "7d", "30d", "365d"] as const;
 
 export type Typed = {

@@ -79,5 +79,6 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 }
 
 export function shortId(id: string): string {
-  return oneLine(id).slice(0, 8);
+  // The ids of opencode begin with a time.
+  return oneLine(id).slice(0, id.startsWith("ses_") ? 13 : 8);
 }

@@ -47,8 +47,7 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
             if place.dry_run {
                 Ok(())
             } else {
-                let trust = hook_traits(place.agent).trust.map(|trust| (title, trust.how));
-                emit(&render::hooks::after_install(&options_of(global, &place)?, purpose, trust))
+                emit(&render::hooks::after_install(&options_of(global, &place)?, purpose, place.agent))
             }
         }
         HooksCommand::Uninstall { place, answer, context } => {

@@ -112,7 +112,7 @@ pub fn print_unit(global: &Global) -> anyhow::Result<()> {
     // The unit runs without this shell's environment.
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let settings = super::settings(global)?;
-    let of_agent = |agent: Agent| traits(agent).folder_variable.is_some_and(is_set);
+    let of_agent = |agent: Agent| traits(agent).folder_variable.is_some_and(|(name, _)| is_set(name));
     if !global.roots.is_empty() || is_set(ROOT_VARIABLE) || Agent::ALL.into_iter().any(of_agent) {
         for root in &settings.roots {
             option(ROOT_OPTION, Path::new(&root.at(whole(root)?).named()))?;

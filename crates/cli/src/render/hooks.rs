@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use watchbill_agents::{Agent, hook_traits};
+use watchbill_agents::{Agent, hook_traits, traits};
 use watchbill_hooks::health::Health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{State, Status};
@@ -104,10 +104,14 @@ pub fn installed(
 }
 
 /// What is left to do, and how to undo the installation. `place` has the options of `hooks` that name these settings, unless a path
-/// is not valid UTF-8. `trust`: the agent, and how the user trusts its hooks.
-pub fn after_install(place: &Option<String>, purpose: Purpose, trust: Option<(&str, &str)>) -> String {
-    let left = trust.map(|(agent, how)| format!("{agent} runs them once you trust them: {how}\n"));
-    left.unwrap_or_default() + &undo(place, purpose)
+/// is not valid UTF-8.
+pub fn after_install(place: &Option<String>, purpose: Purpose, agent: Agent) -> String {
+    let hooks = hook_traits(agent);
+    let trust = hooks
+        .trust
+        .map(|trust| format!("{} runs them once you trust them: {}\n", traits(agent).title, trust.how));
+    let note = hooks.note.map(|note| format!("{note}\n"));
+    [trust, note, Some(undo(place, purpose))].into_iter().flatten().collect()
 }
 
 fn undo(place: &Option<String>, purpose: Purpose) -> String {

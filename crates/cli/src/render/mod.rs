@@ -69,7 +69,8 @@ pub fn name(session: &TrackedSession) -> String {
 /// The beginning of an id, long enough for the command line. Ids come from file names, which may hold any character.
 pub fn short(id: &str) -> String {
     // The first 12 digits of a UUID of version 7 are its time: the first 8 are the same for a minute (RFC 9562).
-    let is_by_time = id.len() == 36 && id.as_bytes()[14] == b'7';
+    // Those of opencode begin with a time too.
+    let is_by_time = (id.len() == 36 && id.as_bytes()[14] == b'7') || id.starts_with("ses_");
     one_line(&id.chars().take(if is_by_time { 13 } else { 8 }).collect::<String>())
 }
 

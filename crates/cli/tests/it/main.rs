@@ -32,6 +32,7 @@ mod memory;
 #[cfg(target_os = "linux")]
 mod model_queue;
 #[cfg(target_os = "linux")]
+mod opencode;
 mod own;
 #[cfg(target_os = "linux")]
 mod own_cut;

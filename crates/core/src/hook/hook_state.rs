@@ -62,7 +62,7 @@ impl HookReading {
     /// Applies the next event.
     pub fn apply(&mut self, turn_event: &TurnEvent, at: Timestamp) {
         self.heard_at = self.heard_at.max(at);
-        let of_turn = turn_event.agent.is_none();
+        let (agent, of_turn) = (turn_event.agent.as_ref(), turn_event.agent.is_none());
         let late = of_turn && self.is_of_an_earlier_prompt(turn_event.prompt.as_ref());
         match &turn_event.event {
             HookEvent::SessionStart { source, .. } => self.start(*source, at),
@@ -72,22 +72,19 @@ impl HookReading {
                 self.set_turn(HookTurn::Closed(*reason), at);
             }
             HookEvent::UserPromptSubmit { .. } if !late => self.prompt(at),
-            HookEvent::PreToolUse(call) if !late => self.call(call, turn_event.agent.as_ref(), at),
-            HookEvent::PermissionRequest(call) => self.ask(call, turn_event.agent.as_ref(), at),
-            HookEvent::PostToolUse(call) | HookEvent::PermissionDenied(call) => {
-                self.on_result(call, turn_event.agent.as_ref(), at);
+            HookEvent::PreToolUse(call) if !late => self.call(call, agent, at),
+            HookEvent::PermissionRequest(call) => self.ask(call, agent, at),
+            HookEvent::PostToolUseFailure { call, interrupted: true } => self.on_result(call, agent, at),
+            HookEvent::PostToolUse(call)
+            | HookEvent::PermissionDenied(call)
+            | HookEvent::PostToolUseFailure { call, .. } => {
+                self.on_result(call, agent, at);
                 if of_turn && !late {
                     self.goes_on(at);
                 }
             }
-            HookEvent::PostToolUseFailure { call, interrupted } => {
-                self.on_result(call, turn_event.agent.as_ref(), at);
-                if of_turn && !late && !interrupted {
-                    self.goes_on(at);
-                }
-            }
             HookEvent::PostToolBatch => {
-                self.drop_calls_of(turn_event.agent.as_ref());
+                self.drop_calls_of(agent);
                 if of_turn && !late {
                     self.goes_on(at);
                 }
@@ -109,8 +106,8 @@ impl HookReading {
                 self.agents.extend(turn_event.agent.clone())
             }
             HookEvent::SubagentStop if !turn_event.of_compaction => {
-                self.drop_calls_of(turn_event.agent.as_ref());
-                let ran = turn_event.agent.as_ref().is_some_and(|agent| self.agents.remove(agent));
+                self.drop_calls_of(agent);
+                let ran = agent.is_some_and(|agent| self.agents.remove(agent));
                 if ran && self.agents.is_empty() {
                     self.agents_ended = Some(at);
                 }
@@ -120,9 +117,13 @@ impl HookReading {
                 self.edge_at = at;
             }
             HookEvent::PostCompact => self.compacted(at),
-            HookEvent::Elicitation { message } => self.elicit(message, turn_event.agent.as_ref(), at, None),
+            HookEvent::Elicitation { message } => self.elicit(message, agent, at, None),
             HookEvent::ElicitationResult => {
                 self.asks.retain(|ask| ask.shown.kind != StateKind::Dialog);
+                self.goes_on(at);
+            }
+            HookEvent::PermissionReplied => {
+                self.asks.retain(|ask| ask.shown.agent != turn_event.agent);
                 self.goes_on(at);
             }
             _ => {}

@@ -57,7 +57,7 @@ fn is_there(program: &str, folders: &[PathBuf]) -> bool {
 
 fn found_in(paths: &[PathBuf]) -> Vec<OwnAgent> {
     let agents = Agent::ALL.into_iter().filter(|agent| is_there(traits(*agent).program, paths));
-    agents.map(OwnAgent::from).chain([OwnAgent::Shell]).collect()
+    agents.filter_map(OwnAgent::of).chain([OwnAgent::Shell]).collect()
 }
 
 /// Starts a session. Again with the same id, it does nothing.
@@ -290,8 +290,9 @@ pub fn root_of(settings: &Settings, row: &TrackedSession) -> Option<String> {
 
 /// The watched folder for a new session: the one that the environment names for its agent, else the first one.
 fn watched(settings: &Settings, agent: Agent) -> Option<String> {
-    let variable = traits(agent).folder_variable;
-    let of_env = variable.and_then(std::env::var_os).and_then(|path| PathBuf::from(path).canonicalize().ok());
+    let of_env = traits(agent).folder_variable.and_then(|(variable, below)| {
+        PathBuf::from(std::env::var_os(variable)?).join(below).canonicalize().ok()
+    });
     let is_of_env = |root: &&Path| of_env.is_some() && root.canonicalize().ok() == of_env;
     named(settings.roots_of(agent).find(is_of_env).or_else(|| settings.roots_of(agent).next())?)
 }

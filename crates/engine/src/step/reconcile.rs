@@ -59,6 +59,12 @@ pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>
     match place {
         ClientPath::Registry { .. } => read_registry(rooms, path, out),
         ClientPath::Lock { session, .. } => look_at_lock(rooms, path, session, out),
+        // Its sessions are shown below the database. The log of its changes lies beside it.
+        ClientPath::Database { .. } => {
+            if let Some((_, database)) = root.database() {
+                look_at_tree(rooms, &database, out);
+            }
+        }
         ClientPath::SubagentMeta { .. } => read_meta(rooms, path),
         ClientPath::Transcript { ref session, .. } => {
             if root.keeps_locks() {

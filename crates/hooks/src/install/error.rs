@@ -24,6 +24,9 @@ pub enum SettingsError {
         /// The program's path, or the data folder's.
         path: PathBuf,
     },
+    /// The file has the name of a plugin of ours, and is none.
+    #[error("it is not of Watchbill; give it another name, then run this again")]
+    NotOurs,
     /// The file is empty, so it is no JSON.
     #[error("it is empty; delete it, or write {{}} into it, then run this again")]
     Empty,

@@ -21,7 +21,7 @@ use jsonc_parser::common::Ranged;
 pub use command::{HookCommand, HookTarget, Purpose, quoted};
 pub use error::SettingsError;
 pub use scope::Scope;
-use text::{Container, newline, parse, unexpected};
+use text::{Container, newline, parse, parts, unexpected};
 pub use watchbill_agents::install::{ANSWER_EVENT, EVENTS, Event, Version, events_of};
 use watchbill_agents::{Agent, hook_traits};
 
@@ -51,9 +51,37 @@ pub fn install(
     command: &HookCommand,
     events: &[&Event],
 ) -> Result<String, SettingsError> {
-    if hook_traits(command.agent).is_plain_json {
+    let hooks = hook_traits(command.agent);
+    if let Some(plugin) = hooks.plugin {
+        return install_plugin(plugin, before, command, events);
+    }
+    if hooks.is_plain_json {
         before.map_or(Ok(()), text::check_plain)?;
     }
+    install_settings(before, command, events)
+}
+
+/// The plugin of this version with its settings. A file of this name that is not ours is left alone.
+fn install_plugin(
+    plugin: &str,
+    before: Option<&str>,
+    command: &HookCommand,
+    events: &[&Event],
+) -> Result<String, SettingsError> {
+    let settings = before.map(text::parts);
+    if settings.is_some_and(|(head, ..)| head.is_empty()) {
+        return Err(SettingsError::NotOurs);
+    }
+    let settings = install_settings(settings.map(|(_, settings, _)| settings), command, events)?;
+    let (head, _, tail) = text::parts(plugin);
+    Ok(format!("{head}{settings}{tail}"))
+}
+
+fn install_settings(
+    before: Option<&str>,
+    command: &HookCommand,
+    events: &[&Event],
+) -> Result<String, SettingsError> {
     if let Some(text) = before
         && is_installed(text, command, events)?
     {
@@ -67,7 +95,7 @@ pub fn install(
         text = Some(add(text.as_deref(), command, event)?);
     }
     let text = text.unwrap_or_else(|| "{}\n".to_owned());
-    parse(without_mark(&text).1)?;
+    parse(parts(&text).1)?;
     Ok(text)
 }
 
@@ -76,7 +104,7 @@ pub fn install(
 /// # Errors
 /// As [`install`].
 pub fn uninstall(before: &str, purpose: Purpose) -> Result<Option<String>, SettingsError> {
-    let (mark, text) = without_mark(before);
+    let (head, text, tail) = parts(before);
     let mut text = text.to_owned();
     while let Some(first) = ours_in(&text, purpose)?.into_iter().next() {
         match take_out(&text, &first)? {
@@ -84,7 +112,7 @@ pub fn uninstall(before: &str, purpose: Purpose) -> Result<Option<String>, Setti
             None => return Ok(None),
         }
     }
-    Ok(Some(format!("{mark}{text}")))
+    Ok(Some(format!("{head}{text}{tail}")))
 }
 
 /// The events of handlers for a purpose. None: the agent has no such handlers.
@@ -134,13 +162,7 @@ pub fn is_installed(text: &str, command: &HookCommand, events: &[&Event]) -> Res
 /// # Errors
 /// As [`install`].
 pub fn find_ours(text: &str, purpose: Purpose) -> Result<Vec<Ours>, SettingsError> {
-    ours_in(without_mark(text).1, purpose)
-}
-
-/// Splits off the byte order mark that some editors write.
-fn without_mark(text: &str) -> (&str, &str) {
-    let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.split_at(text.len() - rest.len())
+    ours_in(parts(text).1, purpose)
 }
 
 fn ours_in(text: &str, purpose: Purpose) -> Result<Vec<Ours>, SettingsError> {
@@ -224,7 +246,7 @@ fn is_all(text: &str, root: &Object<'_>) -> bool {
 fn add(before: Option<&str>, command: &HookCommand, event: &Event) -> Result<String, SettingsError> {
     let matcher = event.matcher.map(|tools| format!("\"matcher\": \"{tools}\", ")).unwrap_or_default();
     let group = format!("{{ {matcher}\"hooks\": [{}] }}", command.handler(event));
-    let (mark, text) = without_mark(before.unwrap_or_default());
+    let (mark, text, _) = parts(before.unwrap_or_default());
     let nl = newline(text);
     let unit = unit_of_indent(text);
     let list = |depth: usize| {

@@ -2,7 +2,7 @@
 
 use jsonc_parser::ast::{Object, Value};
 
-use super::{handlers_of, hooks_of, last, object, parse, text_of, without_mark};
+use super::{handlers_of, hooks_of, last, object, parse, parts, text_of};
 
 /// A name for the user, and the words by which a command or a plugin is known. A word ends at any sign but letters, digits, `-`, `_`.
 const KNOWN: &[(&str, &[&str])] = &[
@@ -22,7 +22,7 @@ const TELLING: &[&str] = &["SessionStart", "UserPromptSubmit", "PreToolUse", "Po
 
 /// The names of known memory programs that these settings start, each once. Settings that cannot be parsed name none.
 pub(super) fn rivals(text: &str) -> Vec<String> {
-    let text = without_mark(text).1;
+    let text = parts(text).1;
     let Ok(root) = parse(text) else { return Vec::new() };
     let Ok(root) = object(text, &root, "settings must be an object") else { return Vec::new() };
     let mut lines = commands(text, root);

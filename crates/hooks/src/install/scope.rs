@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use watchbill_agents::{Agent, hook_traits, traits};
+use watchbill_agents::{Agent, hook_traits, settings_folder};
 
 /// The sessions that a settings file applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,9 +22,12 @@ pub enum Scope {
 impl Scope {
     /// The path of the settings file, from the agent's folder and the project's. `None`: the agent has no such settings.
     pub fn file(self, agent: Agent, root: &Path, project: &Path) -> Option<PathBuf> {
-        let (hooks, of_project) = (hook_traits(agent), project.join(traits(agent).folder));
+        let hooks = hook_traits(agent);
+        let of_project = project.join(hooks.project_folder);
         match self {
-            Self::User => Some(root.join(hooks.settings)),
+            Self::User => {
+                Some(settings_folder(agent, root, &|name| std::env::var_os(name))?.join(hooks.settings))
+            }
             Self::Project => Some(of_project.join(hooks.settings)),
             Self::Local => hooks.local_settings.map(|name| of_project.join(name)),
             Self::Managed => hooks.managed_settings.map(PathBuf::from),

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use watchbill_agents::{Agent, hook_traits};
 
 use super::file::{FileError, SettingsFile};
-use super::text::parse;
-use super::{Event, HookCommand, Ours, Purpose, Version, events_for, find_ours, without_mark};
+use super::text::{parse, parts};
+use super::{Event, HookCommand, Ours, Purpose, Version, events_for, find_ours};
 use crate::places::platform_data_dir;
 
 /// The state of our hooks in one settings file.
@@ -166,7 +166,7 @@ fn judged(found: Status, ours: &[Ours], wanted: &HookCommand, events: &[&Event])
 
 /// The two settings that keep the agent from running our hooks.
 fn switches(text: &str) -> (bool, bool) {
-    let Ok(Value::Object(root)) = parse(without_mark(text).1) else { return (false, false) };
+    let Ok(Value::Object(root)) = parse(parts(text).1) else { return (false, false) };
     let on = |name: &str| {
         root.properties
             .iter()

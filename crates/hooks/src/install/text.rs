@@ -15,6 +15,22 @@ use super::error::SettingsError;
 /// The text before an item in a list or an object that was empty.
 const WAS_EMPTY: &str = " ";
 
+/// The lines of a plugin around its settings.
+const PLUGINS_SETTINGS: [&str; 2] = ["// watchbill: settings begin\n", "// watchbill: settings end"];
+
+/// What stands before settings, the settings, and what stands behind them: a byte order mark that some editors write, or the program of
+/// a plugin of ours.
+pub(super) fn parts(text: &str) -> (&str, &str, &str) {
+    let [begin, end] = PLUGINS_SETTINGS;
+    let plugin = text.find(begin).zip(text.rfind(end)).map(|(from, to)| (from + begin.len(), to));
+    if let Some((from, to)) = plugin.filter(|(from, to)| from <= to) {
+        return (&text[..from], &text[from..to], &text[to..]);
+    }
+    let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (mark, rest) = text.split_at(text.len() - rest.len());
+    (mark, rest, "")
+}
+
 /// Parses settings: JSON with comments, nothing looser.
 ///
 /// # Errors

@@ -39,21 +39,21 @@ impl OwnAgent {
         }
     }
 
+    /// The program of an agent whose sessions can be started here.
+    pub const fn of(agent: Agent) -> Option<Self> {
+        match agent {
+            Agent::Claude => Some(Self::Claude),
+            Agent::Codex => Some(Self::Codex),
+            Agent::Gemini => Some(Self::Gemini),
+            Agent::Opencode => None,
+        }
+    }
+
     /// The word in JSON and text output.
     pub const fn as_str(self) -> &'static str {
         match self.agent() {
             Some(agent) => agent.as_str(),
             None => "shell",
-        }
-    }
-}
-
-impl From<Agent> for OwnAgent {
-    fn from(agent: Agent) -> Self {
-        match agent {
-            Agent::Claude => Self::Claude,
-            Agent::Codex => Self::Codex,
-            Agent::Gemini => Self::Gemini,
         }
     }
 }

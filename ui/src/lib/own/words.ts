@@ -1,14 +1,12 @@
 // Texts for the events of own sessions.
 
 import { durationWords } from "../age";
-import type { OwnAgent } from "../bindings/OwnAgent";
+import { agentTitle } from "../agents";
 import type { OwnEvent } from "../bindings/OwnEvent";
 import { oneLine } from "../text";
 
-const AGENTS: Readonly<Record<OwnAgent, string>> = { claude: "Claude Code", codex: "Codex", gemini: "Gemini", shell: "Shell" };
-
 export function agentWords(agent: string): string {
-  return AGENTS[agent as OwnAgent] ?? oneLine(agent);
+  return agent === "shell" ? "Shell" : agentTitle(agent);
 }
 
 const CAUSES: ReadonlyMap<string, string> = new Map([

@@ -163,8 +163,8 @@ export class RequestModel {
 }
 
 function cardOf(session: TrackedSession, request: Request): Card {
-  // Codex's hook only allows or denies.
-  const canStop = session.agent !== "codex" || request.answerable !== "hook";
+  // The hooks of other agents only allow or deny.
+  const canStop = session.agent === "claude" || request.answerable !== "hook";
   return { sessionId: session.sessionId, title: titleOf(session), request, canStop };
 }
 

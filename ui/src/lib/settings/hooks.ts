@@ -1,6 +1,7 @@
 // The hooks' states in words.
 
 import type { HookSettings } from "../bindings/HookSettings";
+import { agentTitle } from "../agents";
 import { oneLine, plural } from "../text";
 
 const SCOPE_WORDS: Record<string, string> = {
@@ -12,7 +13,7 @@ const SCOPE_WORDS: Record<string, string> = {
 
 export function scopeWords({ scope, agent }: HookSettings): string {
   const words = SCOPE_WORDS[scope] ?? scope;
-  return agent === undefined ? words : `${words} of ${agent === "codex" ? "Codex" : agent}`;
+  return agent === undefined ? words : `${words} of ${agentTitle(agent)}`;
 }
 
 export function hookWords(settings: HookSettings): string {

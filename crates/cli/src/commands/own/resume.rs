@@ -1,12 +1,12 @@
 //! `resume` and `fork`: starts a host that continues an ended session, or a copy of one.
 
 use anyhow::{Context as _, bail};
-use watchbill_agents::Agent;
+use watchbill_agents::{Agent, resume::resume_command, traits};
 use watchbill_drive::folder::Folder;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::router::own::Start;
 use watchbill_engine::router::worktree;
-use watchbill_protocol::own::spec::{OwnKind, OwnResumeCall, OwnSpec};
+use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnResumeCall, OwnSpec};
 use watchbill_protocol::roster::TrackedSession;
 
 use super::attach::attach_terminal;
@@ -58,10 +58,14 @@ pub fn go_on(
     check_branch(row, any_branch)?;
     let settings = settings(global)?;
     let agent = Agent::of(&row.agent).context("a command in a terminal cannot be resumed: run it again")?;
+    let Some(program) = OwnAgent::of(agent) else {
+        let command = resume_command(agent, &row.session_id, row.cwd.as_deref());
+        bail!("{} goes on in a terminal: {command}", traits(agent).title);
+    };
     let call = OwnResumeCall {
         id: new_id(),
         session_id: row.session_id.clone(),
-        agent: agent.into(),
+        agent: program,
         kind,
         fork,
         any_branch,

@@ -1,0 +1,83 @@
+//! opencode. It keeps its sessions in a database; [`rows`] shows each as a transcript.
+
+pub mod hooks;
+pub mod install;
+pub mod layout;
+pub mod rows;
+
+use crate::traits::Database;
+use crate::{HookTraits, Layout, Traits};
+
+/// What opencode is.
+pub const TRAITS: Traits = Traits {
+    title: "opencode",
+    program: "opencode",
+    folder: ".local/share/opencode",
+    folder_variable: Some(("XDG_DATA_HOME", "opencode")),
+    resume: "opencode --session",
+    takes_session_id: false,
+    layout: Some(&LAYOUT),
+    hooks: Some(&HOOKS),
+    writes_transcripts: false,
+    expects_registry: |_, _| false,
+    pid_variable: None,
+    project_variable: None,
+    without_dialogs: None,
+    instructions: &["AGENTS.md"],
+};
+
+/// How opencode runs hooks: by a plugin of ours.
+pub const HOOKS: HookTraits = HookTraits {
+    parse: hooks::parse_payload,
+    are_of_process: true,
+    settings: install::SETTINGS,
+    settings_folder: Some((".config/opencode", ("XDG_CONFIG_HOME", "opencode"))),
+    project_folder: ".opencode",
+    plugin: Some(install::PLUGIN),
+    local_settings: None,
+    managed_settings: None,
+    is_plain_json: true,
+    events: install::EVENTS,
+    answer_event: &install::ANSWER_EVENT,
+    answer_wait: None,
+    takes_rules: false,
+    context_events: &[],
+    note: Some(install::NOTE),
+    trust: None,
+};
+
+/// How opencode's files lie.
+pub const LAYOUT: Layout = Layout {
+    folders: &[],
+    registry: None,
+    lock_of: None,
+    server: None,
+    database: Some(&DATABASE),
+    classify: layout::classify,
+    kind_of: layout::kind_of,
+    may_hold: |_| true,
+    may_miss: |_| false,
+    is_copy: |_| false,
+    find: layout::find,
+    names_projects: false,
+    removes_old: false,
+    parse_line: rows::parse_line,
+};
+
+/// Its database (1.2 to 1.18). The tables `account`, `credential` and `control_account` hold secrets and are never asked.
+pub const DATABASE: Database = Database {
+    file: layout::DATABASE,
+    sessions: "SELECT id, parent_id, time_updated FROM session",
+    session: "SELECT id, time_updated, (SELECT count(*) FROM message WHERE session_id = ?1) FROM session WHERE id = ?1",
+    units: "SELECT m.id, max(m.time_updated, ifnull((SELECT max(p.time_updated) FROM part p WHERE p.message_id = m.id), 0)),
+                   json_extract(m.data, '$.role') = 'user' OR json_extract(m.data, '$.time.completed') IS NULL
+            FROM message m WHERE m.session_id = ?1 ORDER BY m.time_created DESC, m.id DESC LIMIT ?2",
+    rows: "SELECT 'session', id, time_created, json_object('directory', directory, 'title', title, 'version', version)
+           FROM session WHERE id = ?1
+           UNION ALL SELECT 'message', id, time_created, data FROM message WHERE id = ?1
+           UNION ALL SELECT * FROM (
+               SELECT 'part', id, time_created, data FROM part WHERE message_id = ?1 ORDER BY id)",
+    path_of: layout::path_of,
+    session_of: layout::session_of,
+    lines: rows::lines,
+};

@@ -1,0 +1,6 @@
+//! Sessions of opencode: the rows of a real client, written into a real database, and what the engine says of them.
+
+#![allow(clippy::unwrap_used, reason = "a broken recording should fail loudly")]
+
+mod house;
+mod states;
