@@ -10,7 +10,9 @@ use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::{HookError, HookMessage};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
+use watchbill_core::roster::row::PendingTool;
 use watchbill_core::time::Timestamp;
+use watchbill_core::tool::{Ask, ToolKind};
 use watchbill_watch::fs::FileId;
 use watchbill_watch::process::LockHolder;
 
@@ -230,8 +232,9 @@ fn open_question(rooms: &Rooms, id: &SessionId) -> Option<ChildQuestion> {
     let silent = one.entry.status.is_none();
     let alive = one.liveness == Liveness::Alive;
     // A server runs the tools of several sessions, so a child may belong to another session.
+    let starts = |call: &PendingTool| ToolKind::of(&call.tool).ask() != Ask::Never;
     let has_call = |other: &SessionId| {
-        other != id && rooms.sessions.fold(other).is_some_and(|fold| !fold.pending_tools().is_empty())
+        other != id && rooms.sessions.fold(other).is_some_and(|fold| fold.pending_tools().iter().any(starts))
     };
     let mut same = rooms.witnesses.registry().all().filter(|w| w.entry.instance == one.entry.instance);
     let shared = silent && alive && same.any(|witness| has_call(&witness.entry.session));

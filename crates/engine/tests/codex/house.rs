@@ -54,14 +54,20 @@ impl House {
         let hints = Arc::new(HintSet::new(|| {}));
         fs.connect(Arc::clone(&hints));
         let processes = FakeProcesses::new();
-        let engine = Self::engine(&fs, &processes, now);
+        let engine = Self::engine(&fs, &processes, now, |_| {});
         Self { fs, processes, hints, engine, now, tools: BTreeMap::new() }
     }
 
-    fn engine(fs: &MemFs, processes: &FakeProcesses, now: Timestamp) -> Engine {
+    fn engine(
+        fs: &MemFs,
+        processes: &FakeProcesses,
+        now: Timestamp,
+        prepare: impl FnOnce(&mut Engine),
+    ) -> Engine {
         let world = Sources { fs: Arc::new(fs.clone()), processes: Arc::new(processes.clone()) };
         let settings = Settings::for_roots(vec![Self::root()]);
         let mut engine = Engine::new(settings, world, Outlook::LIVE, now);
+        prepare(&mut engine);
         engine.read_registries(&mut Vec::new());
         engine.step(now, Input::ScanEnded(Vec::new()));
         engine.step(now, Input::Hints([Hint::Everything].into()));
@@ -74,7 +80,12 @@ impl House {
 
     /// Another program begins to look at the same files.
     pub fn restart(&mut self) {
-        self.engine = Self::engine(&self.fs, &self.processes, self.now);
+        self.start_with(|_| {});
+    }
+
+    /// The same with an engine that knows something already.
+    pub fn start_with(&mut self, prepare: impl FnOnce(&mut Engine)) {
+        self.engine = Self::engine(&self.fs, &self.processes, self.now, prepare);
     }
 
     pub fn instance(pid: u32) -> Instance {

@@ -6,17 +6,21 @@ use watchbill_core::time::{Millis, Timestamp};
 
 use crate::house::{House, ROOT};
 
-const A: &str = "01a20937-488c-7352-acba-3ecab2dab42e";
-const B: &str = "01a20943-f42c-7723-b077-0f38ed1c9766";
-const SERVER: u32 = 70;
+pub const A: &str = "01a20937-488c-7352-acba-3ecab2dab42e";
+pub const B: &str = "01a20943-f42c-7723-b077-0f38ed1c9766";
+pub const SERVER: u32 = 70;
 
-fn house() -> House {
+pub fn house() -> House {
     House::new(Timestamp::parse("2026-11-20T12:00:00.000Z").unwrap(), true)
 }
 
+pub fn rollout(session: &str) -> String {
+    format!("{ROOT}/sessions/2026/11/20/rollout-2026-11-20T12-00-00-{session}.jsonl")
+}
+
 /// Appends records of these payloads, and tells the engine.
-fn append(house: &mut House, session: &str, records: &[(&str, serde_json::Value)]) {
-    let path = format!("{ROOT}/sessions/2026/11/20/rollout-2026-11-20T12-00-00-{session}.jsonl");
+pub fn append(house: &mut House, session: &str, records: &[(&str, serde_json::Value)]) {
+    let path = rollout(session);
     for (kind, payload) in records {
         let line = json!({"timestamp": house.now.to_string(), "type": kind, "payload": payload});
         house.fs.append(&path, format!("{line}\n").as_bytes());
@@ -34,7 +38,7 @@ fn begin(house: &mut House, session: &str) {
     append(house, session, &[("session_meta", meta), ("event_msg", started), ("response_item", call)]);
 }
 
-fn lock(house: &mut House, session: &str) {
+pub fn lock(house: &mut House, session: &str) {
     house.fs.write(House::lock_path(session), b"");
     house.lock(session, Some(SERVER), false);
     house.tell();

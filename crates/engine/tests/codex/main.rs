@@ -5,3 +5,4 @@
 mod house;
 mod locks;
 mod states;
+mod subagents;
