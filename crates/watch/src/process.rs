@@ -59,7 +59,7 @@ pub trait Processes: Send + Sync {
 /// Who holds the lock on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockHolder {
-    /// The system does not tell. Only Linux does.
+    /// The system does not tell. Only Linux does, unless a container hides all locks.
     Unknown,
     /// No process that is seen from here. A process of another machine, or of an outer container, is not.
     Free,

@@ -203,7 +203,14 @@ pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<
     if change.lives {
         chains.mark_all();
     }
-    rows.mark(payload.session);
+    rows.mark(payload.session.clone());
+    let of_agent: Vec<Root> = env
+        .roots()
+        .iter()
+        .filter(|root| root.agent == message.agent && root.keeps_locks())
+        .cloned()
+        .collect();
+    of_agent.iter().for_each(|root| look_at_free_lock(rooms, root, &payload.session, out));
     payload.transcript_path
 }
 

@@ -3,6 +3,8 @@
 use serde_json::json;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_watch::fs::{FileId, Fs as _};
+use watchbill_watch::process::LockHolder;
 
 use crate::house::{House, ROOT};
 
@@ -91,6 +93,40 @@ fn a_session_whose_lock_stayed_without_its_process_has_ended() {
     house.lock(A, Some(72), true);
     append(&mut house, A, &[("event_msg", json!({"type": "task_started", "turn_id": "u"}))]);
     assert_eq!(house.state(A), "working");
+}
+
+#[test]
+fn a_hook_is_a_sign_of_life_of_a_session_whose_lock_was_free() {
+    let mut house = house();
+    lock(&mut house, A);
+    begin(&mut house, A);
+    house.kill(SERVER, &[A]);
+    house.wait(60);
+    house.lock(A, Some(71), true);
+    house.hook(A, "UserPromptSubmit", &[("prompt", "go on")]);
+    house.wait(3);
+    assert_eq!((house.state(A).as_str(), house.row(A).unwrap().pid), ("working", Some(71)));
+}
+
+#[test]
+fn a_session_whose_lock_is_hidden_has_not_ended() {
+    for (holder, state) in
+        [(LockHolder::Free, "ended?"), (LockHolder::Unknown, "waiting_for_approval/permission")]
+    {
+        let mut house = house();
+        house.fs.write(House::lock_path(A), b"");
+        let file = house.fs.stat(&House::lock_path(A)).unwrap().id;
+        for id in [FileId::default(), file] {
+            house.processes.set_lock(id, holder.clone());
+        }
+        house.restart();
+        begin(&mut house, A);
+        let input = [("tool_name", "Bash"), ("tool_input", r#"{"command": "ls"}"#)];
+        house.hook(A, "PreToolUse", &input);
+        house.hook(A, "PermissionRequest", &input);
+        house.wait(10);
+        assert_eq!(house.state(A), state, "{holder:?}");
+    }
 }
 
 #[test]
