@@ -5,6 +5,7 @@ use std::path::Path;
 use watchbill_core::chain::lineage::{ActiveTime, BOUNDARY_LIMIT};
 use watchbill_core::ids::SessionId;
 
+use super::processes::follow_registry;
 use super::rooms::Rooms;
 use crate::model::paths::FilePath;
 use crate::transcripts::Fold;
@@ -29,6 +30,9 @@ pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Op
             rows.mark(id);
             if is_part {
                 after_agent_read(rooms, path);
+            }
+            if fresh {
+                follow_registry(rooms);
             }
         }
         Fold::Agent(_) => after_agent_read(rooms, path),

@@ -11,10 +11,11 @@ use watchbill_core::hook::{HookError, HookMessage};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::roster::row::PendingTool;
+use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::time::Timestamp;
 use watchbill_core::tool::{Ask, ToolKind};
 use watchbill_watch::fs::FileId;
-use watchbill_watch::process::LockHolder;
+use watchbill_watch::process::{LockHolder, Parent};
 
 use super::rooms::Rooms;
 use crate::model::schedule::Due;
@@ -140,13 +141,20 @@ pub(super) fn follow_registry(rooms: &mut Rooms) {
     if rooms.own.is_empty() {
         return;
     }
-    let Rooms { own, witnesses, rows, .. } = rooms;
-    let moved = own.follow(&|pid| {
-        let named = witnesses
-            .registry()
-            .all()
-            .find(|witness| witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive);
-        named.map(|witness| witness.entry.session.clone())
+    let Rooms { env, own, witnesses, sessions, rows, .. } = rooms;
+    let moved = own.follow(&|pid, own| {
+        // Codex may be installed with a program around it.
+        let runs = |holder: u32| {
+            holder == pid || own.names_itself() && env.processes().parent(holder) == Parent::Runs(pid)
+        };
+        let alive = witnesses.registry().all().filter(|witness| witness.liveness == Liveness::Alive);
+        let named: Vec<&SessionId> =
+            alive.filter(|witness| runs(witness.entry.instance.pid)).map(|w| &w.entry.session).collect();
+        // A process keeps several sessions locked: subagents, and some that the user has left.
+        let begun = named.iter().filter(|id| sessions.fold(id).is_some() && sessions.whole_of(id).is_none());
+        let newest = begun.max_by_key(|id| sessions.fold(id).and_then(LazyFold::last_activity_at));
+        let known = || named.iter().find(|id| own.registered() == Some(**id));
+        newest.or_else(known).or(named.first()).map(|id| (*id).clone())
     });
     rows.mark_all(moved);
 }

@@ -70,6 +70,9 @@ fn inputs_alone<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
 
 /// Whether the row of an own session stands for this one. What a host began and was forgotten is not shown either.
 fn is_shown_by_host(rooms: &Rooms, id: &SessionId) -> bool {
+    if rooms.own.of(id).is_some() {
+        return false;
+    }
     let fold = rooms.sessions.fold(id);
     let active = fold.and_then(|fold| fold.facts().last_activity_at);
     let is_of_host = || fold.is_some_and(|fold| fold.lineage().by_host);

@@ -11,7 +11,7 @@ use crate::states::play;
 
 const GRANDCHILD: &str = "01a20950-0000-7000-8000-000000000001";
 
-fn meta(id: &str, parent: Option<&str>) -> (&'static str, Value) {
+pub fn meta(id: &str, parent: Option<&str>) -> (&'static str, Value) {
     let source = parent.map_or(
         json!("vscode"),
         |parent| json!({"subagent": {"thread_spawn": {"parent_thread_id": parent, "depth": 1}}}),
@@ -20,11 +20,11 @@ fn meta(id: &str, parent: Option<&str>) -> (&'static str, Value) {
     ("session_meta", meta)
 }
 
-fn started() -> (&'static str, Value) {
+pub fn started() -> (&'static str, Value) {
     ("event_msg", json!({"type": "task_started", "turn_id": "t"}))
 }
 
-fn ended() -> (&'static str, Value) {
+pub fn ended() -> (&'static str, Value) {
     ("event_msg", json!({"type": "task_complete", "turn_id": "t"}))
 }
 
