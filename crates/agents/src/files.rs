@@ -8,7 +8,7 @@ use std::sync::Arc;
 use watchbill_core::ids::{Agent, SessionId};
 
 use crate::paths::{ClientPath, ClientPathKind, below};
-use crate::traits::{Layout, Parser, StatusServer, TopFolder};
+use crate::traits::{Layout, NamesFile, Parser, StatusServer, TopFolder};
 use crate::{claude, traits};
 
 /// A folder in which an agent keeps its sessions. It stands for its path.
@@ -100,6 +100,11 @@ impl Root {
     /// The agent's server that tells the states of sessions, if it has one.
     pub fn server(&self) -> Option<&'static StatusServer> {
         layout_of(self.agent).server
+    }
+
+    /// The file with the names of its sessions, if the agent has one.
+    pub fn names(&self) -> Option<&'static NamesFile> {
+        layout_of(self.agent).names
     }
 
     /// The meaning of a path; `None` too for a path elsewhere.

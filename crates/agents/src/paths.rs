@@ -48,6 +48,11 @@ pub enum ClientPath {
         /// The session.
         session: SessionId,
     },
+    /// The file with the names that users gave to sessions.
+    Names {
+        /// The agent that writes it.
+        agent: Agent,
+    },
     /// `.claude/compacted.<session>.marker` of a working folder.
     Marker {
         /// The session that goes on after the compaction.
@@ -64,7 +69,7 @@ impl ClientPath {
     /// The agent that writes the file.
     pub fn agent(&self) -> Agent {
         match self {
-            Self::Transcript { agent, .. } | Self::Lock { agent, .. } => *agent,
+            Self::Transcript { agent, .. } | Self::Lock { agent, .. } | Self::Names { agent } => *agent,
             _ => Agent::Claude,
         }
     }
@@ -95,6 +100,8 @@ pub enum ClientPathKind {
     Registry,
     /// [`ClientPath::Lock`].
     Lock,
+    /// [`ClientPath::Names`].
+    Names,
     /// [`ClientPath::Marker`].
     Marker,
     /// [`ClientPath::StatusFile`].

@@ -47,6 +47,8 @@ pub(crate) struct WatchPlan {
     pub(crate) watches: BTreeMap<PathBuf, Planned>,
     /// Paths whose appearance or removal makes the plan obsolete.
     pub(crate) awaited: BTreeSet<PathBuf>,
+    /// Single files of agents, each directly below its root. A change is a hint; while a root is polled, only a rescan reads them.
+    pub(crate) files: BTreeSet<PathBuf>,
     /// The spellings by which callers asked for a single watched folder.
     pub(crate) spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// Each root once, in the given order.
@@ -95,6 +97,7 @@ impl WatchPlan {
         // The root's own watch reports its removal and folders that appear later.
         self.watch(&root, WatchScope::Awaiting, id, None);
         let of_agent = given.at(root.clone());
+        self.files.extend(of_agent.names().map(|names| root.join(names.name)));
         for TopFolder { name, deep } in of_agent.folders() {
             let reach = if *deep { WatchScope::Tree } else { WatchScope::Flat };
             let folder = root.join(name);

@@ -56,6 +56,7 @@ pub const LAYOUT: Layout = Layout {
     registry: Some(layout::REGISTRY),
     lock_of: None,
     server: None,
+    names: None,
     classify: layout::classify,
     kind_of: layout::kind_of,
     may_hold: layout::may_hold,

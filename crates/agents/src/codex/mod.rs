@@ -5,6 +5,7 @@ pub mod hooks;
 pub mod install;
 pub mod launch;
 pub mod layout;
+pub mod names;
 pub mod records;
 pub mod status;
 
@@ -52,6 +53,7 @@ pub const LAYOUT: Layout = Layout {
     registry: Some(layout::LOCKS),
     lock_of: Some(layout::lock_of),
     server: Some(&status::SERVER),
+    names: Some(&names::NAMES),
     classify: layout::classify,
     kind_of: layout::kind_of,
     may_hold: |_| true,

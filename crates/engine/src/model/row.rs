@@ -83,8 +83,9 @@ fn title(
     hooks: Option<&HookSession>,
 ) -> Option<Arc<str>> {
     let facts = inputs.fold.map(|(_, fold)| fold.facts());
-    facts
-        .and_then(TranscriptFacts::given_title)
+    inputs
+        .given_name
+        .or_else(|| facts.and_then(TranscriptFacts::given_title))
         .or_else(|| entry.and_then(|entry| entry.user_name.as_ref()))
         .or_else(|| hooks.and_then(HookSession::title))
         .or(inputs.proposed_title)

@@ -51,6 +51,8 @@ pub struct RowInputs<'a> {
     pub chains: &'a Chains,
     /// How the user has set it aside: a snooze, or put away.
     pub set_aside: Option<&'a Deferral>,
+    /// The name that the user gave it, by a file of the agent.
+    pub given_name: Option<&'a Arc<str>>,
     /// The title that the model proposes.
     pub proposed_title: Option<&'a Arc<str>>,
     /// Whether live evidence counts.

@@ -61,6 +61,7 @@ fn inputs_alone<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
         parts: Parts::default(),
         chains: chains.chains(),
         set_aside: user_edits.deferral_of(id),
+        given_name: witnesses.names().of(id).filter(|_| env.until().is_none()),
         proposed_title: user_edits.proposed_title_of(id),
         live: env.is_live(),
         timeouts: env.settings().timeouts,
