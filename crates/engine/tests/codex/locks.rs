@@ -219,3 +219,34 @@ fn a_long_idle_session_is_idle_when_the_server_is_asked_first() {
     assert_eq!((row.state.as_str(), row.live), ("idle", true));
     assert!(row.state_since < house.now - Millis::from_secs(1800));
 }
+
+#[test]
+fn writing_to_a_command_that_was_permitted_asks_nothing() {
+    for hooks in [false, true] {
+        let mut house = house();
+        lock(&mut house, A);
+        begin(&mut house, A);
+        let input = [("tool_name", "Bash"), ("tool_input", r#"{"command": "ssh host"}"#)];
+        let call = |id: &str, name: &str, input: serde_json::Value| {
+            let call =
+                json!({"type": "function_call", "call_id": id, "name": name, "arguments": input.to_string()});
+            ("response_item", call)
+        };
+        let output = |id: &str, text: &str| {
+            ("response_item", json!({"type": "function_call_output", "call_id": id, "output": text}))
+        };
+        let asks = json!({"cmd": "ssh host", "sandbox_permissions": "require_escalated"});
+        append(&mut house, A, &[output(A, ""), call("c", "exec_command", asks)]);
+        if hooks {
+            house.hook(A, "PreToolUse", &input);
+            house.hook(A, "PermissionRequest", &input);
+        }
+        house.wait(6);
+        assert!(house.state(A).starts_with("waiting_for_approval/permission"), "{hooks}");
+        let runs = "Process running with session ID 7\nOutput:\n";
+        let write = json!({"session_id": 7, "chars": "rm -r x\n"});
+        append(&mut house, A, &[output("c", runs), call("d", "write_stdin", write)]);
+        house.wait(60);
+        assert_eq!(house.state(A), "working", "{hooks}");
+    }
+}
