@@ -8,7 +8,7 @@ use std::sync::Arc;
 use watchbill_core::ids::{Agent, SessionId};
 
 use crate::paths::{ClientPath, ClientPathKind, below};
-use crate::traits::{Database, Layout, Parser, StatusServer, TopFolder};
+use crate::traits::{Database, Layout, NamesFile, Parser, StatusServer, TopFolder};
 use crate::{claude, traits};
 
 /// A folder in which an agent keeps its sessions. It stands for its path.
@@ -111,6 +111,11 @@ impl Root {
     pub fn database(&self) -> Option<(&'static Database, PathBuf)> {
         let database = layout_of(self.agent).database?;
         Some((database, self.join(database.file)))
+    }
+
+    /// The file with the names of its sessions, if the agent has one.
+    pub fn names(&self) -> Option<&'static NamesFile> {
+        layout_of(self.agent).names
     }
 
     /// The meaning of a path; `None` too for a path elsewhere.

@@ -53,6 +53,11 @@ pub enum ClientPath {
         /// The agent that writes it.
         agent: Agent,
     },
+    /// The file with the names that users gave to sessions.
+    Names {
+        /// The agent that writes it.
+        agent: Agent,
+    },
     /// `.claude/compacted.<session>.marker` of a working folder.
     Marker {
         /// The session that goes on after the compaction.
@@ -69,7 +74,8 @@ impl ClientPath {
     /// The agent that writes the file.
     pub fn agent(&self) -> Agent {
         match self {
-            Self::Transcript { agent, .. } | Self::Lock { agent, .. } | Self::Database { agent } => *agent,
+            Self::Transcript { agent, .. } | Self::Lock { agent, .. } => *agent,
+            Self::Names { agent } | Self::Database { agent } => *agent,
             _ => Agent::Claude,
         }
     }
@@ -102,6 +108,8 @@ pub enum ClientPathKind {
     Lock,
     /// [`ClientPath::Database`].
     Database,
+    /// [`ClientPath::Names`].
+    Names,
     /// [`ClientPath::Marker`].
     Marker,
     /// [`ClientPath::StatusFile`].

@@ -1,6 +1,8 @@
 //! What an agent is, as data. Code outside this crate asks the traits, never the name.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use watchbill_core::evidence::registry::RegistryStatus;
 use watchbill_core::hook::{HookError, HookPayload};
@@ -114,6 +116,8 @@ pub struct Layout {
     pub server: Option<&'static StatusServer>,
     /// The database that has its sessions, if they are in no files.
     pub database: Option<&'static Database>,
+    /// The file with the names that users gave to sessions, if the agent has one.
+    pub names: Option<&'static NamesFile>,
     /// The meaning of a path. `None` for each file that Watchbill must not read.
     pub classify: fn(&Path) -> Option<ClientPath>,
     /// The kind of the same, without allocating its names.
@@ -178,6 +182,15 @@ pub struct Line {
     pub at: i64,
     /// The line, with its newline.
     pub text: String,
+}
+
+/// A file directly below a root with the names of sessions.
+#[derive(Debug)]
+pub struct NamesFile {
+    /// Its name.
+    pub name: &'static str,
+    /// Reads it. Skips what it does not understand.
+    pub read: fn(&[u8]) -> BTreeMap<SessionId, Arc<str>>,
 }
 
 /// A server of an agent on a local socket. It tells the states of sessions in WebSocket messages.

@@ -174,12 +174,18 @@ pub fn holds_lock(pid: u32, file: &Path) -> bool {
 ///
 /// The open files of the process would tell more, but some programs hide them (`PR_SET_DUMPABLE`).
 pub fn lock_holder(dev: u64, ino: u64) -> LockHolder {
-    match fs::read_to_string("/proc/locks") {
-        Ok(locks) => locks
-            .lines()
-            .find_map(|line| holder_in(line, (rustix::fs::major(dev), rustix::fs::minor(dev)), ino))
-            .map_or(LockHolder::Free, LockHolder::Process),
-        Err(_) => LockHolder::Unknown,
+    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+    holder_among(&locks, (rustix::fs::major(dev), rustix::fs::minor(dev)), ino)
+}
+
+/// A system that lists no lock at all may hide them: some containers do, and some lock is held nearly always. A holder of another
+/// process namespace has the id 0.
+fn holder_among(locks: &str, device: (u32, u32), ino: u64) -> LockHolder {
+    match locks.lines().find_map(|line| holder_in(line, device, ino)) {
+        Some(0) => LockHolder::Unknown,
+        Some(holder) => LockHolder::Process(holder),
+        None if locks.trim().is_empty() => LockHolder::Unknown,
+        None => LockHolder::Free,
     }
 }
 
@@ -301,6 +307,10 @@ mod tests {
         ] {
             assert_eq!(holder(other), None, "{other}");
         }
+        let among = |locks: &str| holder_among(locks, (0xfe, 1), 524);
+        assert_eq!(among("3: POSIX  ADVISORY  READ  9 fe:01:7 0 EOF\n"), LockHolder::Free);
+        assert_eq!((among(""), among("\n")), (LockHolder::Unknown, LockHolder::Unknown));
+        assert_eq!(among("3: FLOCK  ADVISORY  WRITE 0 fe:01:524 0 EOF\n"), LockHolder::Unknown);
         let of_btrfs = "3: FLOCK  ADVISORY  WRITE 77 00:1f:524 0 EOF";
         assert_eq!((holder_in(of_btrfs, (0, 0x2a), 524), holder(of_btrfs)), (Some(77), None));
     }
@@ -310,6 +320,9 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let id = file.as_file().metadata().map(|meta| (meta.dev(), meta.ino())).expect("it has an id");
         let holder = || lock_holder(id.0, id.1);
+        // The system is known to list locks.
+        let other = tempfile::NamedTempFile::new().expect("a file");
+        other.as_file().lock().expect("the lock");
         assert_eq!(holder(), LockHolder::Free);
         let mut child = std::process::Command::new("flock")
             .arg("--close")

@@ -47,6 +47,8 @@ pub(crate) struct WatchPlan {
     pub(crate) watches: BTreeMap<PathBuf, Planned>,
     /// Paths whose appearance or removal makes the plan obsolete.
     pub(crate) awaited: BTreeSet<PathBuf>,
+    /// Single files of agents, each directly below its root. A change is a hint; while a root is polled, only a rescan reads them.
+    pub(crate) files: BTreeSet<PathBuf>,
     /// The spellings by which callers asked for a single watched folder.
     pub(crate) spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// Each root once, in the given order.
@@ -95,10 +97,9 @@ impl WatchPlan {
         // The root's own watch reports its removal and folders that appear later.
         self.watch(&root, WatchScope::Awaiting, id, None);
         let of_agent = given.at(root.clone());
-        if of_agent.database().is_some() {
-            // Its log of changes is written beside it.
-            self.watch(&root, WatchScope::Flat, id, Some(&of_agent));
-        }
+        let log = of_agent.database().map(|(database, _)| root.join(format!("{}-wal", database.file)));
+        let files = of_agent.names().map(|names| root.join(names.name));
+        self.files.extend(files.into_iter().chain(log).chain(of_agent.database().map(|(_, path)| path)));
         for TopFolder { name, deep } in of_agent.folders() {
             let reach = if *deep { WatchScope::Tree } else { WatchScope::Flat };
             let folder = root.join(name);

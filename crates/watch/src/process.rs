@@ -59,7 +59,7 @@ pub trait Processes: Send + Sync {
 /// Who holds the lock on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockHolder {
-    /// The system does not tell. Only Linux does.
+    /// The system does not tell. Only Linux does, unless a container hides all locks.
     Unknown,
     /// No process that is seen from here. A process of another machine, or of an outer container, is not.
     Free,
@@ -212,6 +212,7 @@ pub struct FakeProcesses {
     known: Arc<Mutex<HashMap<Instance, Liveness>>>,
     children: Arc<Mutex<HashMap<u32, Vec<Child>>>>,
     locks: Arc<Mutex<HashMap<FileId, LockHolder>>>,
+    parents: Arc<Mutex<HashMap<u32, u32>>>,
 }
 
 impl FakeProcesses {
@@ -228,6 +229,11 @@ impl FakeProcesses {
     /// Sets the children of `pid`, newest first.
     pub fn set_children(&self, pid: u32, children: Vec<Child>) {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).insert(pid, children);
+    }
+
+    /// Sets the parent of `pid`.
+    pub fn set_parent(&self, pid: u32, parent: u32) {
+        self.parents.lock().unwrap_or_else(PoisonError::into_inner).insert(pid, parent);
     }
 
     /// Sets who holds the lock on a file.
@@ -254,8 +260,9 @@ impl Processes for FakeProcesses {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned()
     }
 
-    fn parent(&self, _pid: u32) -> Parent {
-        Parent::Unknown
+    fn parent(&self, pid: u32) -> Parent {
+        let parents = self.parents.lock().unwrap_or_else(PoisonError::into_inner);
+        parents.get(&pid).copied().map_or(Parent::Unknown, Parent::Runs)
     }
 
     fn lock_holder(&self, file: FileId) -> LockHolder {

@@ -33,6 +33,8 @@ pub(crate) struct Routes {
     trees: Vec<(PathBuf, Root)>,
     /// Flat folders of the agent with their roots.
     flats: BTreeMap<PathBuf, Root>,
+    /// Single files of agents.
+    files: BTreeSet<PathBuf>,
     /// Single folders with the spellings by which callers asked for them.
     spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     watched: BTreeSet<PathBuf>,
@@ -45,6 +47,7 @@ impl Routes {
         Self {
             trees: plan.trees().map(|(tree, root)| (tree.clone(), root.clone())).collect(),
             flats: flats.filter_map(|(path, planned)| Some((path.clone(), planned.root.clone()?))).collect(),
+            files: plan.files.clone(),
             spellings: plan.spellings.clone(),
             watched: plan.watches.keys().cloned().collect(),
             awaited: plan.awaited.clone(),
@@ -111,6 +114,9 @@ impl Routes {
                 steps.insert(EventAction::Hint(Hint::Tree(path)));
             }
             return;
+        }
+        if self.files.contains(&path) {
+            steps.insert(EventAction::Hint(Hint::File(path.clone())));
         }
         let Some((dir, name)) = path.parent().zip(path.file_name()) else { return };
         if let Some(root) = self.flats.get(dir)

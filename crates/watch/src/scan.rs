@@ -68,6 +68,7 @@ pub fn scan(fs: &dyn Fs, roots: &[Root]) -> Scan {
             }
             walk(fs, &root, &folder, &mut scan);
         }
+        walk_names(fs, &root, &mut scan);
     }
     finish(&mut scan);
     scan
@@ -111,12 +112,21 @@ pub fn scan_path(fs: &dyn Fs, roots: &[Root], path: &Path) -> Scan {
             for folder in root.folders().iter().map(|folder| root.join(folder.name)).chain(database) {
                 walk(fs, root, &folder, &mut scan);
             }
+            walk_names(fs, root, &mut scan);
         } else {
             walk(fs, root, path, &mut scan);
         }
     }
     finish(&mut scan);
     scan
+}
+
+/// Finds the file with the names of sessions, which most users lack.
+fn walk_names(fs: &dyn Fs, root: &Root, scan: &mut Scan) {
+    if let Some(names) = root.names().map(|names| root.join(names.name)).filter(|path| fs.stat(path).is_ok())
+    {
+        walk(fs, root, &names, scan);
+    }
 }
 
 fn walk(fs: &dyn Fs, root: &Root, top: &Path, scan: &mut Scan) {

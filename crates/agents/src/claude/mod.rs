@@ -61,6 +61,7 @@ pub const LAYOUT: Layout = Layout {
     lock_of: None,
     server: None,
     database: None,
+    names: None,
     classify: layout::classify,
     kind_of: layout::kind_of,
     may_hold: layout::may_hold,

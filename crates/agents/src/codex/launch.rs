@@ -19,6 +19,8 @@ pub(crate) fn args(spec: &OwnSpec, kind: OwnKind) -> Result<Vec<String>, String>
         Some(OwnResume { session, fork: false }) => words(["resume", session]),
         Some(OwnResume { session, fork: true }) => words(["fork", session]),
     };
+    // In the shared server, work goes on after its terminal has ended, and the server keeps the lock that names the process.
+    args.extend(words(["--no-daemon"]));
     args.extend(spec.model.iter().flat_map(|model| words(["--model", model])));
     if let Some(Mode { approval, sandbox }) = mode {
         args.extend(words(["--ask-for-approval", &approval]));

@@ -1,13 +1,14 @@
 //! Classifies a path below Codex's folder by its name alone.
 //!
 //! `sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl` is a session; `archived_sessions/` has the same names, flat (0.63 to
-//! 0.169). `thread-writer-locks/<thread id>.lock` is empty: the process that runs the thread keeps it locked (0.169). All else is
-//! left alone: keys, databases, and the server's own copies of the program.
+//! 0.169). `thread-writer-locks/<thread id>.lock` is empty: the process that runs the thread keeps it locked (0.169).
+//! `session_index.jsonl` has names of sessions. All else is left alone: keys, databases, and the server's own copies of the program.
 
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::{Agent, SessionId};
 
+use super::names::NAMES;
 use crate::paths::{ClientPath, ClientPathKind};
 use crate::traits::TopFolder;
 
@@ -26,6 +27,7 @@ pub fn classify(relative: &Path) -> Option<ClientPath> {
     match locked_thread(relative) {
         Some(id) => Some(ClientPath::Lock { agent: Agent::Codex, session: SessionId::new(id) }),
         None if is_transcript(relative) => find(relative),
+        None if is_names(relative) => Some(ClientPath::Names { agent: Agent::Codex }),
         None => None,
     }
 }
@@ -60,7 +62,12 @@ fn is_transcript(relative: &Path) -> bool {
 /// The kind of a path relative to Codex's folder.
 pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
     let lock = || locked_thread(relative).map(|_| ClientPathKind::Lock);
-    is_transcript(relative).then_some(ClientPathKind::Transcript).or_else(lock)
+    let names = || is_names(relative).then_some(ClientPathKind::Names);
+    is_transcript(relative).then_some(ClientPathKind::Transcript).or_else(lock).or_else(names)
+}
+
+fn is_names(relative: &Path) -> bool {
+    relative == Path::new(NAMES.name)
 }
 
 /// The thread's id in the name of a rollout.
@@ -93,6 +100,9 @@ mod tests {
         let lock = lock_of(&SessionId::new(id));
         let place = ClientPath::Lock { agent: Agent::Codex, session: SessionId::new(id) };
         assert_eq!((classify(&lock), kind_of(&lock)), (Some(place), Some(ClientPathKind::Lock)));
+        let names = Path::new("session_index.jsonl");
+        let place = ClientPath::Names { agent: Agent::Codex };
+        assert_eq!((classify(names), kind_of(names)), (Some(place), Some(ClientPathKind::Names)));
         for path in [
             format!("thread-writer-locks/{id}"),
             format!("thread-writer-locks/x/{id}.lock"),
@@ -108,7 +118,7 @@ mod tests {
             format!("sessions/2026/11/20/{id}.jsonl"),
             "sessions/2026/11/20/rollout-x.jsonl".into(),
             "sessions/2026/11/20/rollout-ü.jsonl".into(),
-            "session_index.jsonl".into(),
+            "sessions/session_index.jsonl".into(),
             "auth.json".into(),
             "state_5.sqlite".into(),
         ] {

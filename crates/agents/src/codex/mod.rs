@@ -5,6 +5,7 @@ pub mod hooks;
 pub mod install;
 pub mod launch;
 pub mod layout;
+pub mod names;
 pub mod records;
 pub mod status;
 
@@ -57,6 +58,7 @@ pub const LAYOUT: Layout = Layout {
     lock_of: Some(layout::lock_of),
     server: Some(&status::SERVER),
     database: None,
+    names: Some(&names::NAMES),
     classify: layout::classify,
     kind_of: layout::kind_of,
     may_hold: |_| true,

@@ -18,8 +18,8 @@ use crate::traits::{ServerStatus, StatusServer};
 /// `initialize_processor.rs`). This is the one of its own lifecycle checks. Without such a list in a version, that version would
 /// take the name; no version tells before.
 ///
-/// `thread/list` gives the newest 50 of the kinds that a person starts, from the server's database: without that, it would read all
-/// rollouts. The status of any other thread comes with its next change.
+/// `thread/list` gives the newest 50 from the server's database: without that, it would read all rollouts. It is asked for the
+/// threads that a person starts, and for subagents. The status of any other thread comes with its next change.
 pub const SERVER: StatusServer = StatusServer {
     folder: "app-server-control",
     socket: "app-server-control.sock",
@@ -28,6 +28,7 @@ pub const SERVER: StatusServer = StatusServer {
         r#"{"method":"initialized"}"#,
         r#"{"id":2,"method":"thread/loaded/list","params":{}}"#,
         r#"{"id":3,"method":"thread/list","params":{"limit":50,"sortKey":"updated_at","modelProviders":[],"useStateDbOnly":true}}"#,
+        r#"{"id":4,"method":"thread/list","params":{"limit":50,"sortKey":"updated_at","modelProviders":[],"sourceKinds":["subAgent"],"useStateDbOnly":true}}"#,
     ],
     read,
 };

@@ -53,6 +53,7 @@ pub const LAYOUT: Layout = Layout {
     lock_of: None,
     server: None,
     database: Some(&DATABASE),
+    names: None,
     classify: layout::classify,
     kind_of: layout::kind_of,
     may_hold: |_| true,

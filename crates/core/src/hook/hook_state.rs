@@ -102,9 +102,7 @@ impl HookReading {
                 self.ended(failed, at);
             }
             HookEvent::Interrupted if of_turn => self.ended(HookTurn::Interrupted, at),
-            HookEvent::SubagentStart if !turn_event.of_compaction => {
-                self.agents.extend(turn_event.agent.clone())
-            }
+            HookEvent::SubagentStart if !turn_event.of_compaction => self.agents.extend(agent.cloned()),
             HookEvent::SubagentStop if !turn_event.of_compaction => {
                 self.drop_calls_of(agent);
                 let ran = agent.is_some_and(|agent| self.agents.remove(agent));
@@ -123,7 +121,7 @@ impl HookReading {
                 self.goes_on(at);
             }
             HookEvent::PermissionReplied => {
-                self.asks.retain(|ask| ask.shown.agent != turn_event.agent);
+                self.asks.retain(|ask| ask.shown.agent.as_ref() != agent);
                 self.goes_on(at);
             }
             _ => {}

@@ -5,6 +5,7 @@ pub(crate) mod chain_state;
 pub(crate) mod distant;
 pub mod files;
 pub(crate) mod first_scan_progress;
+pub mod parts;
 pub mod paths;
 pub(crate) mod problem_report;
 pub mod publish;

@@ -15,8 +15,9 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::{CompactTrigger, SUBAGENT};
 use watchbill_drive::fold::OwnFold;
 
+use crate::model::parts::Joined;
 use crate::model::session::{minus, plus};
-use crate::model::verdict::{RowInputs, open_calls, verdict};
+use crate::model::verdict::{RowInputs, joined_verdict, open_calls};
 use crate::witnesses::hooks::HookSession;
 use crate::witnesses::own::OwnWitness;
 
@@ -82,8 +83,9 @@ fn title(
     hooks: Option<&HookSession>,
 ) -> Option<Arc<str>> {
     let facts = inputs.fold.map(|(_, fold)| fold.facts());
-    facts
-        .and_then(TranscriptFacts::given_title)
+    inputs
+        .given_name
+        .or_else(|| facts.and_then(TranscriptFacts::given_title))
         .or_else(|| entry.and_then(|entry| entry.user_name.as_ref()))
         .or_else(|| hooks.and_then(HookSession::title))
         .or(inputs.proposed_title)
@@ -99,7 +101,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     if is_part || inputs.is_shown_by_host {
         return None;
     }
-    let verdict = verdict(inputs)?;
+    let Joined { verdict, asking, running } = joined_verdict(inputs)?;
     let witness = entry(inputs);
     let entry = witness.map(|witness| &witness.entry);
     let hooks = inputs.hooks.filter(|_| inputs.live);
@@ -122,21 +124,26 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let chain = inputs.chains.of(inputs.id);
     let hosted = own.map(|own| &own.fold);
     let last_activity = facts.and_then(|facts| facts.last_activity_at).or(started);
-    let last_activity = last_activity.max(hosted.map(OwnFold::last_at)).unwrap_or(verdict.since);
+    let last_activity = last_activity.max(hosted.map(OwnFold::last_at)).max(inputs.parts.last_activity_at);
+    let last_activity = last_activity.unwrap_or(verdict.since);
     // While it runs, its host is ahead of the transcript.
     let ahead = hosted.filter(|fold| fold.is_live());
     let session = inputs.session;
     let tokens = inputs.fold.map(|(_, fold)| {
         let agents = session.map(|session| session.agent_tokens).unwrap_or_default();
+        let agents = plus(agents, inputs.parts.deeper_tokens);
         let inherited = session.map(|session| session.inherited).unwrap_or_default();
         plus(minus(fold.ledger().total(), inherited), agents)
     });
     let tokens = tokens.or(hosted.and_then(|fold| fold.tokens));
-    let agents_total = session.map_or(0, |session| session.agents.len());
+    let agents_total = session.map_or(0, |session| session.agents.len()) + inputs.parts.deeper;
     let launched = inputs.fold.map_or(0, |(_, fold)| fold.facts().subagents_running);
     let working = session.map_or(0, |session| session.agents_running.len());
     let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
-    let pending_tools = shown_calls(&verdict, open_calls(inputs, &inputs.instances()));
+    let launched = if verdict.live || !inputs.live { launched } else { 0 };
+    let calls = asking.map(|part| part.calls.clone());
+    let pending_tools =
+        calls.unwrap_or_else(|| shown_calls(&verdict, open_calls(inputs, &inputs.instances())));
     let (hosted_used, hosted_size) =
         hosted.and_then(|fold| fold.context).map_or((None, None), |(used, size)| (Some(used), size));
     let context_used = hosted_used
@@ -206,7 +213,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .or_else(|| chain.and_then(|chain| full_at(&chain.segments)))
             .filter(|size| context_used <= Some(*size)),
         subagents: Subagents {
-            running: if verdict.live || !inputs.live { launched } else { 0 },
+            running: launched.saturating_add(u32::try_from(running).unwrap_or(u32::MAX)),
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
         },
         // When the process has ended, its background tasks and queued prompts are void. The transcript does not tell.

@@ -20,6 +20,8 @@ pub struct SessionData {
     pub mains: Vec<FilePath>,
     /// The transcripts of its subagents, each with the tokens that it adds.
     pub agents: BTreeMap<FilePath, Usage>,
+    /// Those of `agents` that are sessions of their own.
+    pub parts: BTreeMap<FilePath, SessionId>,
     /// The sum over `agents`. It is kept, so that an append costs the same for any number of subagents.
     pub agent_tokens: Usage,
     /// Subagents that run, as far as known.
@@ -85,6 +87,7 @@ impl SessionData {
         }
         self.agents_running.remove(path);
         self.copies.remove(path);
+        self.parts.remove(path);
         self.agent_calls.remove(path);
     }
 

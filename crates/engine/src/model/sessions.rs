@@ -21,6 +21,9 @@ use crate::model::session::{RequestCounts, SessionData, minus};
 use crate::persist::stored_transcript::TokenSharing;
 use crate::transcripts::{Fold, ReadCount, STEP_BUDGET, TrackedFile};
 
+/// Agents stop much earlier to start subagents of subagents.
+const MAX_DEPTH: usize = 64;
+
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Sessions {
@@ -132,6 +135,13 @@ impl Sessions {
     pub fn began(&self, id: &SessionId) -> Option<Timestamp> {
         let lineage = self.fold(id)?.lineage();
         lineage.own_started_at.or(lineage.started_at)
+    }
+
+    /// If the session is a subagent: the session that started it and is none itself.
+    pub fn whole_of(&self, id: &SessionId) -> Option<SessionId> {
+        let starter = |id: &SessionId| self.fold(id)?.lineage().subagent_of.clone();
+        // A broken file may name its own subagent as its parent.
+        std::iter::successors(starter(id), |id| starter(id)).take(MAX_DEPTH).last()
     }
 
     /// The known path of a file that has appeared under another path.
@@ -266,20 +276,24 @@ impl Sessions {
     pub fn counted(&self, path: &Path) -> Option<(Option<SessionId>, TokenSharing)> {
         let file = self.files.get(path)?;
         match file.fold() {
-            Fold::Main(fold) => {
+            Fold::Main(fold) if file.counted_with.is_none() => {
                 let id = fold.lineage().session.clone();
                 let session = self.by_id.get(&id);
                 let inherited = session.map(|session| session.inherited).unwrap_or_default();
                 let shared = session.and_then(|session| session.request_counts.clone());
                 Some((Some(id), TokenSharing::Session { inherited, shared }))
             }
-            Fold::Agent(_) => {
+            fold => {
                 let with = file.counted_with.clone();
                 let session = with.as_ref().and_then(|id| self.by_id.get(id));
                 let tokens = session
                     .and_then(|session| session.agents.get(path.as_os_str()).copied())
                     .unwrap_or_default();
-                Some((with.clone(), TokenSharing::Agent { with, tokens }))
+                let own = match fold {
+                    Fold::Main(fold) => Some(fold.lineage().session.clone()),
+                    Fold::Agent(_) => with.clone(),
+                };
+                Some((own, TokenSharing::Agent { with, tokens }))
             }
         }
     }

@@ -18,6 +18,7 @@ use watchbill_core::status_file::StatusWitness;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::Deferral;
 
+use crate::model::parts::{Joined, Parts};
 use crate::model::session::SessionData;
 use crate::witnesses::hooks::HookSession;
 use crate::witnesses::own::OwnWitness;
@@ -44,10 +45,14 @@ pub struct RowInputs<'a> {
     pub status_file: Option<&'a StatusWitness>,
     /// The newest child of its process, if a call may have started it.
     pub child: Option<ChildWitness>,
+    /// Its subagents that are sessions of their own.
+    pub parts: Parts,
     /// All chains.
     pub chains: &'a Chains,
     /// How the user has set it aside: a snooze, or put away.
     pub set_aside: Option<&'a Deferral>,
+    /// The name that the user gave it, by a file of the agent.
+    pub given_name: Option<&'a Arc<str>>,
     /// The title that the model proposes.
     pub proposed_title: Option<&'a Arc<str>>,
     /// Whether live evidence counts.
@@ -72,7 +77,15 @@ impl RowInputs<'_> {
     }
 }
 
-/// Weighs the witnesses of one session. `None` if there are none.
+/// Weighs the witnesses of one session and of its subagents. `None` if the session has no witnesses.
+pub fn joined_verdict<'a>(inputs: &'a RowInputs<'_>) -> Option<Joined<'a>> {
+    let verdict = verdict(inputs)?;
+    // The host of an own session knows of its subagents too.
+    let hosted = inputs.own.is_some_and(|own| own.is_stream() && own.fold.is_live());
+    Some(if hosted { Joined { verdict, asking: None, running: 0 } } else { inputs.parts.join(verdict) })
+}
+
+/// Weighs the witnesses of one session alone. `None` if there are none.
 pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
     let instances = inputs.instances();
     let running: Vec<Instance> = instances.iter().map(|witness| witness.entry.instance.clone()).collect();

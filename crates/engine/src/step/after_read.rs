@@ -5,6 +5,7 @@ use std::path::Path;
 use watchbill_core::chain::lineage::{ActiveTime, BOUNDARY_LIMIT};
 use watchbill_core::ids::SessionId;
 
+use super::processes::follow_registry;
 use super::rooms::Rooms;
 use crate::model::paths::FilePath;
 use crate::transcripts::Fold;
@@ -19,6 +20,7 @@ pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Op
     match file.fold() {
         Fold::Main(fold) => {
             let id = fold.lineage().session.clone();
+            let is_part = file.parent().is_some() || file.counted_with.is_some();
             rooms.sessions.get_or_make(&id).add_main(path.into());
             after_main_changed(rooms, &id, fresh);
             let Rooms { sessions, chains, rows, .. } = rooms;
@@ -26,6 +28,12 @@ pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Op
                 chains.mark(id.clone());
             }
             rows.mark(id);
+            if is_part {
+                after_agent_read(rooms, path);
+            }
+            if fresh {
+                follow_registry(rooms);
+            }
         }
         Fold::Agent(_) => after_agent_read(rooms, path),
     }
@@ -90,12 +98,18 @@ pub(super) fn after_agent_read(rooms: &mut Rooms, path: &Path) {
     rooms.pending.file(path);
     let (now, silence) = (rooms.env.now(), rooms.env.settings().timeouts.idle);
     let Some(file) = rooms.sessions.files_mut().get_mut(path) else { return };
-    let Fold::Agent(fold) = file.fold() else { return };
     let parent = file.parent();
-    let (tokens, copies) = (fold.ledger().total(), fold.copies_parent());
-    let active = fold.last_activity();
-    let running = !copies && fold.is_running(now, silence);
-    let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
+    let part = file.main().map(|fold| fold.lineage().session.clone());
+    let (tokens, copies, active, running, calls) = match file.fold() {
+        // Its own witnesses say whether it runs and what it asks.
+        Fold::Main(fold) => (fold.ledger().total(), false, None, false, Vec::new()),
+        Fold::Agent(fold) => {
+            let copies = fold.copies_parent();
+            let running = !copies && fold.is_running(now, silence);
+            let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
+            (fold.ledger().total(), copies, fold.last_activity(), running, calls)
+        }
+    };
     let before = std::mem::replace(&mut file.counted_with, parent.clone());
     if let Some(before) = before.filter(|before| Some(before) != parent.as_ref()) {
         forget_agent(rooms, &before, path);
@@ -106,6 +120,7 @@ pub(super) fn after_agent_read(rooms: &mut Rooms, path: &Path) {
     session.set_agent_tokens(&path, tokens);
     session.set_agent_running(&path, running);
     session.set_agent_calls(&path, calls);
+    session.parts.extend(part.map(|part| (path.clone(), part)));
     if copies {
         // Its transcript repeats the parent's requests. Making the row subtracts them.
         session.copies.insert(path);
@@ -128,15 +143,10 @@ pub(super) fn forget_file(rooms: &mut Rooms, path: &Path) {
     }
     let Some(file) = rooms.sessions.files_mut().remove(path) else { return };
     rooms.pending.file(path);
-    let id = match file.fold() {
-        Fold::Main(fold) => fold.lineage().session.clone(),
-        Fold::Agent(_) => {
-            if let Some(parent) = &file.counted_with {
-                forget_agent(rooms, parent, path);
-            }
-            return;
-        }
-    };
+    if let Some(parent) = &file.counted_with {
+        forget_agent(rooms, parent, path);
+    }
+    let Some(id) = file.main().map(|fold| fold.lineage().session.clone()) else { return };
     rooms.sessions.forget_main(&id, path);
     after_main_changed(rooms, &id, true);
     if rooms.sessions.main_file(&id).is_none() {

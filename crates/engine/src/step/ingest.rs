@@ -10,6 +10,9 @@ use super::rooms::Rooms;
 use crate::step::input::Output;
 use crate::transcripts::{Fold, Loaded};
 
+/// A file of so many names is faulty.
+const NAMES_LIMIT: u64 = 16 << 20;
+
 /// Reads the companion of a subagent's transcript.
 pub(super) fn read_meta(rooms: &mut Rooms, path: &Path) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
@@ -19,6 +22,15 @@ pub(super) fn read_meta(rooms: &mut Rooms, path: &Path) {
         file.read_meta(rooms.env.fs(), &transcript);
         after_agent_read(rooms, &transcript);
     }
+}
+
+/// Reads the file with the names of sessions. Without one, there are none.
+pub(super) fn read_names(rooms: &mut Rooms, path: &Path) {
+    let Some((root, _)) = rooms.env.place_of(path) else { return };
+    let Some(names) = root.names() else { return };
+    let bytes = rooms.env.fs().read_small(path, NAMES_LIMIT).unwrap_or_default();
+    let changed = rooms.witnesses.names_mut().set(path, (names.read)(&bytes));
+    rooms.rows.touch(changed);
 }
 
 /// Reads the new bytes of a transcript.

@@ -10,9 +10,12 @@ use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::{HookError, HookMessage};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
+use watchbill_core::roster::row::PendingTool;
+use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::time::Timestamp;
+use watchbill_core::tool::{Ask, ToolKind};
 use watchbill_watch::fs::FileId;
-use watchbill_watch::process::LockHolder;
+use watchbill_watch::process::{LockHolder, Parent};
 
 use super::rooms::Rooms;
 use crate::model::schedule::Due;
@@ -138,13 +141,20 @@ pub(super) fn follow_registry(rooms: &mut Rooms) {
     if rooms.own.is_empty() {
         return;
     }
-    let Rooms { own, witnesses, rows, .. } = rooms;
-    let moved = own.follow(&|pid| {
-        let named = witnesses
-            .registry()
-            .all()
-            .find(|witness| witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive);
-        named.map(|witness| witness.entry.session.clone())
+    let Rooms { env, own, witnesses, sessions, rows, .. } = rooms;
+    let moved = own.follow(&|pid, own| {
+        // Codex may be installed with a program around it.
+        let runs = |holder: u32| {
+            holder == pid || own.names_itself() && env.processes().parent(holder) == Parent::Runs(pid)
+        };
+        let alive = witnesses.registry().all().filter(|witness| witness.liveness == Liveness::Alive);
+        let named: Vec<&SessionId> =
+            alive.filter(|witness| runs(witness.entry.instance.pid)).map(|w| &w.entry.session).collect();
+        // A process keeps several sessions locked: subagents, and some that the user has left.
+        let begun = named.iter().filter(|id| sessions.fold(id).is_some() && sessions.whole_of(id).is_none());
+        let newest = begun.max_by_key(|id| sessions.fold(id).and_then(LazyFold::last_activity_at));
+        let known = || named.iter().find(|id| own.registered() == Some(**id));
+        newest.or_else(known).or(named.first()).map(|id| (*id).clone())
     });
     rows.mark_all(moved);
 }
@@ -201,7 +211,14 @@ pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<
     if change.lives {
         chains.mark_all();
     }
-    rows.mark(payload.session);
+    rows.mark(payload.session.clone());
+    let of_agent: Vec<Root> = env
+        .roots()
+        .iter()
+        .filter(|root| root.agent == message.agent && root.keeps_locks())
+        .cloned()
+        .collect();
+    of_agent.iter().for_each(|root| look_at_free_lock(rooms, root, &payload.session, out));
     payload.transcript_path
 }
 
@@ -230,8 +247,9 @@ fn open_question(rooms: &Rooms, id: &SessionId) -> Option<ChildQuestion> {
     let silent = one.entry.status.is_none();
     let alive = one.liveness == Liveness::Alive;
     // A server runs the tools of several sessions, so a child may belong to another session.
+    let starts = |call: &PendingTool| ToolKind::of(&call.tool).ask() != Ask::Never;
     let has_call = |other: &SessionId| {
-        other != id && rooms.sessions.fold(other).is_some_and(|fold| !fold.pending_tools().is_empty())
+        other != id && rooms.sessions.fold(other).is_some_and(|fold| fold.pending_tools().iter().any(starts))
     };
     let mut same = rooms.witnesses.registry().all().filter(|w| w.entry.instance == one.entry.instance);
     let shared = silent && alive && same.any(|witness| has_call(&witness.entry.session));

@@ -11,7 +11,7 @@ use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Found, Scan, scan, scan_path};
 
 use super::after_read::forget_file;
-use super::ingest::{read_meta, read_transcript};
+use super::ingest::{read_meta, read_names, read_transcript};
 use super::processes::{
     forget_registry, look_at_free_lock, look_at_lock, note_registry_folders, read_registry, recheck,
     take_hook,
@@ -66,6 +66,7 @@ pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>
             }
         }
         ClientPath::SubagentMeta { .. } => read_meta(rooms, path),
+        ClientPath::Names { .. } => read_names(rooms, path),
         ClientPath::Transcript { ref session, .. } => {
             if root.keeps_locks() {
                 let root = root.clone();
@@ -229,6 +230,7 @@ fn look_at_found(rooms: &mut Rooms, found: Vec<Found>, missing: BTreeSet<PathBuf
             Some(ClientPath::Registry { .. }) => read_registry(rooms, &found.path, out),
             Some(ClientPath::Lock { session, .. }) => look_at_lock(rooms, &found.path, session, out),
             Some(ClientPath::SubagentMeta { .. }) => read_meta(rooms, &found.path),
+            Some(ClientPath::Names { .. }) => read_names(rooms, &found.path),
             Some(ClientPath::Marker { .. } | ClientPath::StatusFile { .. }) | None => {}
             Some(place) => read_transcript(rooms, &found.path, place, out),
         }

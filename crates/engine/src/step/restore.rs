@@ -84,16 +84,32 @@ fn take_kept(
     }
     kept.problems(&path).for_each(|problem| problems.met_mut().set(problem));
     match (file.fold(), &kept.counted) {
-        (Fold::Main(fold), TokenSharing::Session { inherited, shared }) => {
+        (Fold::Main(fold), counted) => {
             let id = &fold.lineage().session;
             let session = sessions.get_or_make(id);
             session.add_main(path.clone());
             session.root = Some(root);
             session.requests = fold.requests();
             session.lineage = Some((path.clone(), fold.lineage_revision()));
-            (session.inherited, session.request_counts) = (*inherited, shared.clone());
+            if let TokenSharing::Session { inherited, shared } = counted {
+                (session.inherited, session.request_counts) = (*inherited, shared.clone());
+            }
             if session.mains.len() > 1 {
                 sessions.add_several(id.clone());
+            }
+            let part = file.parent().map(|with| {
+                let tokens = match counted {
+                    TokenSharing::Agent { tokens, .. } => *tokens,
+                    // An earlier version did not count it with its parent.
+                    TokenSharing::Session { .. } => fold.ledger().total(),
+                };
+                (with, tokens, id.clone())
+            });
+            if let Some((with, tokens, id)) = part {
+                let session = sessions.get_or_make(&with);
+                session.set_agent_tokens(&path, tokens);
+                session.parts.insert(path.clone(), id);
+                file.counted_with = Some(with);
             }
         }
         (Fold::Agent(fold), TokenSharing::Agent { with, tokens }) => {

@@ -1,5 +1,7 @@
 //! Makes due rows: verdicts first, then the two views.
 
+use std::collections::BTreeSet;
+
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
@@ -9,7 +11,7 @@ use super::requests;
 use super::rooms::Rooms;
 use super::token_sharing::subtract_shared_tokens;
 use super::user_edits::end_outdated_edits;
-use super::verdicts::new_row;
+use super::verdicts::{new_row, verdict_of};
 use crate::model::row::row_due_at;
 use crate::model::rows::RowChanges;
 use crate::model::schedule::Due;
@@ -18,12 +20,16 @@ use crate::step::input::Output;
 
 /// Makes the due rows. Says whether a published view changed.
 pub(super) fn rebuild_rows(rooms: &mut Rooms, out: &mut Vec<Output>) -> bool {
-    let due = rooms.rows.take_due(rooms.pending.is_store_only());
+    let mut due = rooms.rows.take_due(rooms.pending.is_store_only());
     if due.is_empty() {
         return false;
     }
+    // A subagent that is a session of its own shows in the row of the session that started it. So it is looked at first.
+    let parts: BTreeSet<SessionId> =
+        due.iter().filter(|id| rooms.sessions.whole_of(id).is_some()).cloned().collect();
+    due.extend(parts.iter().filter_map(|id| rooms.sessions.whole_of(id)).collect::<Vec<_>>());
     let mut made = RowChanges::default();
-    for id in &due {
+    for id in parts.iter().chain(due.difference(&parts)) {
         let next = rebuild_row(rooms, id, &mut made, out);
         rooms.schedule.set(Due::Session(id.clone()), next);
     }
@@ -55,7 +61,11 @@ fn rebuild_row(
         }
         // A session that only a registry file knows gets its row when it is old enough.
         let named = rooms.witnesses.registry().all().filter(|witness| witness.entry.session == *id);
-        return named.map(row_due_at).filter(|at| *at > now).min();
+        let named = named.map(row_due_at);
+        let part = rooms.sessions.fold(id).filter(|_| rooms.sessions.whole_of(id).is_some());
+        let verdict_next = part.and_then(|_| verdict_of(rooms, id)?.next);
+        let part_next = [part.and_then(|fold| fold.deadline()), child_next, verdict_next];
+        return named.chain(part_next.into_iter().flatten()).filter(|at| *at > now).min();
     };
     end_outdated_edits(rooms, &row);
     let request_next = requests::compare(rooms, &mut row, out);

@@ -1,16 +1,52 @@
 //! Collects the data about one session from all rooms, and makes its verdict and row.
 
+use std::collections::BTreeSet;
+
 use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
+use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::time::Timestamp;
 
 use super::rooms::Rooms;
+use crate::model::parts::{Part, Parts};
 use crate::model::row::row;
-use crate::model::verdict::{RowInputs, verdict};
+use crate::model::verdict::{RowInputs, joined_verdict, open_calls, verdict};
 
 /// All data for a row.
 pub(super) fn inputs<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
+    RowInputs { parts: parts(rooms, id), ..inputs_alone(rooms, id) }
+}
+
+/// The subagents of a session that are sessions of their own. One that was silent for long, and that no process runs, is not
+/// judged: its fold may still be at rest.
+fn parts(rooms: &Rooms, id: &SessionId) -> Parts {
+    let (now, idle) = (rooms.env.now(), rooms.env.settings().timeouts.idle);
+    let mut parts = Parts::default();
+    let mut ids = vec![id];
+    // A broken file may name its own subagent as its parent.
+    let mut seen = BTreeSet::from([id]);
+    while let Some(id) = ids.pop() {
+        for id in rooms.sessions.get(id).into_iter().flat_map(|session| session.parts.values()) {
+            if !seen.insert(id) {
+                continue;
+            }
+            ids.push(id);
+            rooms.sessions.get(id).into_iter().for_each(|session| parts.add_deeper(session));
+            let active = rooms.sessions.fold(id).and_then(LazyFold::last_activity_at);
+            parts.last_activity_at = parts.last_activity_at.max(active);
+            if active.is_some_and(|at| now < at + idle) || rooms.witnesses.lives(id, rooms.env.is_live()) {
+                let inputs = inputs_alone(rooms, id);
+                let calls = || open_calls(&inputs, &inputs.instances());
+                parts.extend(verdict(&inputs).map(|verdict| Part { calls: calls(), verdict }));
+            }
+        }
+    }
+    parts
+}
+
+/// All data for the verdict on a session alone.
+fn inputs_alone<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
     let Rooms { env, witnesses, own, sessions, chains, user_edits, .. } = rooms;
     RowInputs {
         id,
@@ -22,8 +58,10 @@ pub(super) fn inputs<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
         is_shown_by_host: env.is_live() && is_shown_by_host(rooms, id),
         status_file: witnesses.status_file(id, env.until()),
         child: witnesses.child_of(id),
+        parts: Parts::default(),
         chains: chains.chains(),
         set_aside: user_edits.deferral_of(id),
+        given_name: witnesses.names().of(id).filter(|_| env.until().is_none()),
         proposed_title: user_edits.proposed_title_of(id),
         live: env.is_live(),
         timeouts: env.settings().timeouts,
@@ -33,6 +71,9 @@ pub(super) fn inputs<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
 
 /// Whether the row of an own session stands for this one. What a host began and was forgotten is not shown either.
 fn is_shown_by_host(rooms: &Rooms, id: &SessionId) -> bool {
+    if rooms.own.of(id).is_some() {
+        return false;
+    }
     let fold = rooms.sessions.fold(id);
     let active = fold.and_then(|fold| fold.facts().last_activity_at);
     let is_of_host = || fold.is_some_and(|fold| fold.lineage().by_host);
@@ -53,5 +94,5 @@ pub(super) fn row_of(rooms: &Rooms, id: &SessionId) -> Option<Row> {
 
 /// The verdict on a session, with all witnesses.
 pub(super) fn verdict_of(rooms: &Rooms, id: &SessionId) -> Option<Verdict> {
-    verdict(&inputs(rooms, id))
+    joined_verdict(&inputs(rooms, id)).map(|joined| joined.verdict)
 }

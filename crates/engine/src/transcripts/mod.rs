@@ -141,11 +141,12 @@ impl TrackedFile {
     }
 
     /// The session whose subagent writes the file. The folder names it since client 2.1.2; before, only the records do.
+    /// A subagent that is a session of its own names it too.
     pub fn parent(&self) -> Option<SessionId> {
         match (&self.place, &self.fold) {
             (ClientPath::Subagent { session, .. }, _) => Some(session.clone()),
             (_, Fold::Agent(fold)) => fold.parent().cloned(),
-            (_, Fold::Main(_)) => None,
+            (_, Fold::Main(fold)) => fold.lineage().subagent_of.clone(),
         }
     }
 

@@ -3,6 +3,7 @@ pub mod children;
 pub mod folders;
 pub mod hooks;
 pub mod markers;
+pub mod names;
 pub mod own;
 pub(crate) mod own_hosts;
 pub mod registry;
@@ -31,6 +32,7 @@ use children::{ChildChange, ChildQuestion, Children};
 use folders::{FolderActions, FolderLook, Folders};
 use hooks::{HookChange, HookSession, Hooks};
 use markers::Markers;
+use names::Names;
 use registry::{Registry, RegistryChange};
 use status_files::StatusFiles;
 
@@ -47,6 +49,7 @@ pub(crate) struct Witnesses {
     neighbours: Neighbours,
     status_files: StatusFiles,
     children: Children,
+    names: Names,
 }
 
 /// The effects of a look at a working folder.
@@ -65,6 +68,16 @@ impl Witnesses {
     /// The registry as it was read.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// The names that users gave to sessions.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The same, mutable.
+    pub fn names_mut(&mut self) -> &mut Names {
+        &mut self.names
     }
 
     /// All facts from hooks.

@@ -96,6 +96,16 @@ impl OwnWitness {
         is_shell.then(|| one_line(&self.spec.command.join(" ")).into())
     }
 
+    /// The session of its terminal's process, by the registry.
+    pub fn registered(&self) -> Option<&SessionId> {
+        self.registered.as_ref()
+    }
+
+    /// Whether its agent names its sessions itself.
+    pub fn names_itself(&self) -> bool {
+        self.spec.agent.agent().is_some_and(|agent| !traits(agent).takes_session_id)
+    }
+
     /// Answers to its requests go through its host.
     pub fn is_stream(&self) -> bool {
         OwnWay::from(self.spec.kind) == OwnWay::Stream
@@ -209,10 +219,10 @@ impl OwnSessions {
     }
 
     /// Takes in which session each process is on, by the registry. In a terminal, `/clear` shows there alone.
-    pub fn follow(&mut self, session_of: &dyn Fn(u32) -> Option<SessionId>) -> Vec<SessionId> {
+    pub fn follow(&mut self, session_of: &dyn Fn(u32, &OwnWitness) -> Option<SessionId>) -> Vec<SessionId> {
         let mut moved = false;
         for own in self.by_id.values_mut().filter(|own| !own.is_stream()) {
-            let session = own.fold.pid().and_then(session_of);
+            let session = own.fold.pid().and_then(|pid| session_of(pid, own));
             if session.is_some() && own.registered != session {
                 own.registered = session;
                 moved = true;
@@ -266,8 +276,8 @@ impl OwnSessions {
             let named = own.registered.clone().or_else(|| own.fold.session.clone());
             return Some(named.unwrap_or_else(|| first_session(&own.spec)));
         }
-        // The other agents name their sessions themselves, and no other witness names them here. An own session that
-        // resumes such a session is shown in the row of that session.
+        // The other agents name their sessions themselves. An own session that resumes such a session is shown in the row of
+        // that session.
         let resumed = own.spec.resume.as_ref().filter(|resume| !resume.fork);
         let earlier = resumed.and_then(|resume| {
             let is_it = |other: &&OwnWitness| {
@@ -277,6 +287,13 @@ impl OwnSessions {
             };
             self.by_id.values().filter(is_it).min_by_key(|other| other.created_at)
         });
+        // Of a terminal, the rollout and its process say what it does, under the agent's own name.
+        if earlier.is_none() && !own.is_stream() && own.names_itself() {
+            let resumed = || resumed.map(|resume| SessionId::new(&resume.session));
+            if let Some(named) = own.registered.clone().or_else(resumed) {
+                return Some(named);
+            }
+        }
         Some(SessionId::new(earlier.map_or(&own.spec.session, |earlier| &earlier.spec.session)))
     }
 
@@ -290,9 +307,7 @@ impl OwnSessions {
             order.into_iter().filter_map(|(.., id)| Some((self.row_of(id)?, Arc::clone(id)))).collect();
         let other = |id: &&SessionId| rows.get(*id) != self.rows.get(*id);
         let mut changed: Vec<_> = rows.keys().chain(self.rows.keys()).filter(other).cloned().collect();
-        let names_itself =
-            |own: &&OwnWitness| own.spec.agent.agent().is_some_and(|agent| !traits(agent).takes_session_id);
-        let own = self.by_id.iter().filter(|(_, own)| names_itself(own));
+        let own = self.by_id.iter().filter(|(_, own)| own.names_itself());
         let named = own.filter_map(|(id, own)| Some((own.fold.session.clone()?, Arc::clone(id))));
         let named: FxHashMap<_, _> = named.filter(|(session, _)| !rows.contains_key(session)).collect();
         // A host that began or ended may make the difference.

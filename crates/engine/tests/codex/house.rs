@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use watchbill_agents::{Agent, Root};
 use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::Confidence;
@@ -40,6 +41,7 @@ pub struct House {
     pub now: Timestamp,
     /// The running tools: the child of their agent, and when it began.
     tools: BTreeMap<u32, (u32, Timestamp)>,
+    hooks: u64,
 }
 
 impl House {
@@ -54,14 +56,20 @@ impl House {
         let hints = Arc::new(HintSet::new(|| {}));
         fs.connect(Arc::clone(&hints));
         let processes = FakeProcesses::new();
-        let engine = Self::engine(&fs, &processes, now);
-        Self { fs, processes, hints, engine, now, tools: BTreeMap::new() }
+        let engine = Self::engine(&fs, &processes, now, |_| {});
+        Self { fs, processes, hints, engine, now, tools: BTreeMap::new(), hooks: 0 }
     }
 
-    fn engine(fs: &MemFs, processes: &FakeProcesses, now: Timestamp) -> Engine {
+    fn engine(
+        fs: &MemFs,
+        processes: &FakeProcesses,
+        now: Timestamp,
+        prepare: impl FnOnce(&mut Engine),
+    ) -> Engine {
         let world = Sources { fs: Arc::new(fs.clone()), processes: Arc::new(processes.clone()) };
         let settings = Settings::for_roots(vec![Self::root()]);
         let mut engine = Engine::new(settings, world, Outlook::LIVE, now);
+        prepare(&mut engine);
         engine.read_registries(&mut Vec::new());
         engine.step(now, Input::ScanEnded(Vec::new()));
         engine.step(now, Input::Hints([Hint::Everything].into()));
@@ -74,7 +82,12 @@ impl House {
 
     /// Another program begins to look at the same files.
     pub fn restart(&mut self) {
-        self.engine = Self::engine(&self.fs, &self.processes, self.now);
+        self.start_with(|_| {});
+    }
+
+    /// The same with an engine that knows something already.
+    pub fn start_with(&mut self, prepare: impl FnOnce(&mut Engine)) {
+        self.engine = Self::engine(&self.fs, &self.processes, self.now, prepare);
     }
 
     pub fn instance(pid: u32) -> Instance {
@@ -165,6 +178,27 @@ impl House {
         };
         let params = serde_json::json!({"threadId": session, "status": status});
         self.server(&serde_json::json!({"method": "thread/status/changed", "params": params}).to_string());
+    }
+
+    /// A hook of a session fires, with these fields beside the usual ones.
+    pub fn hook(&mut self, session: &str, event: &str, fields: &[(&str, &str)]) {
+        let mut payload =
+            serde_json::json!({"session_id": session, "hook_event_name": event, "cwd": "/home/dev/work"});
+        for (name, value) in fields {
+            payload[*name] = serde_json::from_str(value).unwrap_or_else(|_| (*value).into());
+        }
+        self.hooks += 1;
+        let origin = HookOrigin {
+            id: format!("made-{}", self.hooks).into(),
+            at: self.now,
+            order: self.hooks,
+            agent: None,
+            ancestors: Arc::from([]),
+            terminal: None,
+        };
+        let mut message = HookMessage::new(origin, payload.to_string().as_bytes());
+        message.agent = Agent::Codex;
+        self.step(Input::Hooks(vec![message]));
     }
 
     pub fn server_gone(&mut self) {

@@ -3,20 +3,26 @@
 use serde_json::json;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_watch::fs::{FileId, Fs as _};
+use watchbill_watch::process::LockHolder;
 
 use crate::house::{House, ROOT};
 
-const A: &str = "01a20937-488c-7352-acba-3ecab2dab42e";
-const B: &str = "01a20943-f42c-7723-b077-0f38ed1c9766";
-const SERVER: u32 = 70;
+pub const A: &str = "01a20937-488c-7352-acba-3ecab2dab42e";
+pub const B: &str = "01a20943-f42c-7723-b077-0f38ed1c9766";
+pub const SERVER: u32 = 70;
 
-fn house() -> House {
+pub fn house() -> House {
     House::new(Timestamp::parse("2026-11-20T12:00:00.000Z").unwrap(), true)
 }
 
+pub fn rollout(session: &str) -> String {
+    format!("{ROOT}/sessions/2026/11/20/rollout-2026-11-20T12-00-00-{session}.jsonl")
+}
+
 /// Appends records of these payloads, and tells the engine.
-fn append(house: &mut House, session: &str, records: &[(&str, serde_json::Value)]) {
-    let path = format!("{ROOT}/sessions/2026/11/20/rollout-2026-11-20T12-00-00-{session}.jsonl");
+pub fn append(house: &mut House, session: &str, records: &[(&str, serde_json::Value)]) {
+    let path = rollout(session);
     for (kind, payload) in records {
         let line = json!({"timestamp": house.now.to_string(), "type": kind, "payload": payload});
         house.fs.append(&path, format!("{line}\n").as_bytes());
@@ -34,7 +40,7 @@ fn begin(house: &mut House, session: &str) {
     append(house, session, &[("session_meta", meta), ("event_msg", started), ("response_item", call)]);
 }
 
-fn lock(house: &mut House, session: &str) {
+pub fn lock(house: &mut House, session: &str) {
     house.fs.write(House::lock_path(session), b"");
     house.lock(session, Some(SERVER), false);
     house.tell();
@@ -87,6 +93,40 @@ fn a_session_whose_lock_stayed_without_its_process_has_ended() {
     house.lock(A, Some(72), true);
     append(&mut house, A, &[("event_msg", json!({"type": "task_started", "turn_id": "u"}))]);
     assert_eq!(house.state(A), "working");
+}
+
+#[test]
+fn a_hook_is_a_sign_of_life_of_a_session_whose_lock_was_free() {
+    let mut house = house();
+    lock(&mut house, A);
+    begin(&mut house, A);
+    house.kill(SERVER, &[A]);
+    house.wait(60);
+    house.lock(A, Some(71), true);
+    house.hook(A, "UserPromptSubmit", &[("prompt", "go on")]);
+    house.wait(3);
+    assert_eq!((house.state(A).as_str(), house.row(A).unwrap().pid), ("working", Some(71)));
+}
+
+#[test]
+fn a_session_whose_lock_is_hidden_has_not_ended() {
+    for (holder, state) in
+        [(LockHolder::Free, "ended?"), (LockHolder::Unknown, "waiting_for_approval/permission")]
+    {
+        let mut house = house();
+        house.fs.write(House::lock_path(A), b"");
+        let file = house.fs.stat(&House::lock_path(A)).unwrap().id;
+        for id in [FileId::default(), file] {
+            house.processes.set_lock(id, holder.clone());
+        }
+        house.restart();
+        begin(&mut house, A);
+        let input = [("tool_name", "Bash"), ("tool_input", r#"{"command": "ls"}"#)];
+        house.hook(A, "PreToolUse", &input);
+        house.hook(A, "PermissionRequest", &input);
+        house.wait(10);
+        assert_eq!(house.state(A), state, "{holder:?}");
+    }
 }
 
 #[test]
@@ -178,4 +218,35 @@ fn a_long_idle_session_is_idle_when_the_server_is_asked_first() {
     let row = house.row(A).unwrap();
     assert_eq!((row.state.as_str(), row.live), ("idle", true));
     assert!(row.state_since < house.now - Millis::from_secs(1800));
+}
+
+#[test]
+fn writing_to_a_command_that_was_permitted_asks_nothing() {
+    for hooks in [false, true] {
+        let mut house = house();
+        lock(&mut house, A);
+        begin(&mut house, A);
+        let input = [("tool_name", "Bash"), ("tool_input", r#"{"command": "ssh host"}"#)];
+        let call = |id: &str, name: &str, input: serde_json::Value| {
+            let call =
+                json!({"type": "function_call", "call_id": id, "name": name, "arguments": input.to_string()});
+            ("response_item", call)
+        };
+        let output = |id: &str, text: &str| {
+            ("response_item", json!({"type": "function_call_output", "call_id": id, "output": text}))
+        };
+        let asks = json!({"cmd": "ssh host", "sandbox_permissions": "require_escalated"});
+        append(&mut house, A, &[output(A, ""), call("c", "exec_command", asks)]);
+        if hooks {
+            house.hook(A, "PreToolUse", &input);
+            house.hook(A, "PermissionRequest", &input);
+        }
+        house.wait(6);
+        assert!(house.state(A).starts_with("waiting_for_approval/permission"), "{hooks}");
+        let runs = "Process running with session ID 7\nOutput:\n";
+        let write = json!({"session_id": 7, "chars": "rm -r x\n"});
+        append(&mut house, A, &[output("c", runs), call("d", "write_stdin", write)]);
+        house.wait(60);
+        assert_eq!(house.state(A), "working", "{hooks}");
+    }
 }

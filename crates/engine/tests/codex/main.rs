@@ -4,4 +4,6 @@
 
 mod house;
 mod locks;
+mod own;
 mod states;
+mod subagents;

@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::house::{HOME, House, Operation, Witnesses, recording, session_of};
+use serde_json::json;
+
+use crate::house::{HOME, House, Operation, ROOT, Witnesses, recording, session_of};
+use crate::locks::{A, append, house};
+use crate::subagents::{ended, meta, started};
 
 /// A recording, and the processes that run its sessions. Those of 10 and 13 are no servers.
 const RECORDINGS: [(&str, &[u32]); 8] = [
@@ -156,4 +160,19 @@ fn each_witness_makes_the_states_better() {
         }
     }
     insta::assert_snapshot!(out);
+}
+
+#[test]
+fn a_name_that_the_user_gave_is_the_title_at_once_and_after_a_start() {
+    let mut house = house();
+    append(&mut house, A, &[meta(A, None), started(), ended()]);
+    let title = |house: &House| house.row(A).unwrap().title.map(|title| title.to_string());
+    let index = format!("{ROOT}/session_index.jsonl");
+    for name in ["first", "My piece of work"] {
+        house.fs.append(&index, format!("{}\n", json!({"id": A, "thread_name": name})).as_bytes());
+        house.tell();
+        assert_eq!(title(&house).as_deref(), Some(name));
+    }
+    house.restart();
+    assert_eq!(title(&house).as_deref(), Some("My piece of work"));
 }

@@ -19,7 +19,7 @@ use crate::subscriber::{Subscriber, now};
 
 /// The thread of the recorded talk.
 const THREAD: &str = "01a20943-f42c-7723-b077-0f38ed1c9766";
-const METHODS: [&str; 4] = ["initialize", "initialized", "thread/loaded/list", "thread/list"];
+const METHODS: [&str; 5] = ["initialize", "initialized", "thread/loaded/list", "thread/list", "thread/list"];
 
 /// A server for one connection. It ends, and its socket with it, when the sender is dropped.
 struct Server {

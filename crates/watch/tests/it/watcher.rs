@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use watchbill_agents::Root;
+use watchbill_agents::{Agent, Root};
 use watchbill_watch::scan::{canonical_roots, scan, scan_path};
 use watchbill_watch::{Fs, Hint, RootMode, StdFs, WatchMethod, Watcher};
 
@@ -27,7 +27,10 @@ struct Follower {
 
 impl Follower {
     fn start(roots: &[PathBuf], mode: WatchMethod) -> Self {
-        let roots: Vec<Root> = roots.iter().map(Root::from).collect();
+        Self::of(roots.iter().map(Root::from).collect(), mode)
+    }
+
+    fn of(roots: Vec<Root>, mode: WatchMethod) -> Self {
         let bell = Arc::new((Mutex::new(false), Condvar::new()));
         let ringer = Arc::clone(&bell);
         let watcher = Watcher::start(&roots, mode, move || {
@@ -150,6 +153,24 @@ fn appends_truncation_replacement_and_removal_are_hinted() {
     follower.until(&root.join("projects/q/t.jsonl"), Some(3));
     put(&root.join("projects/q/t.jsonl"), "{}\n");
     follower.until(&root.join("projects/q/t.jsonl"), Some(6));
+}
+
+#[test]
+fn a_file_of_names_beside_the_folders_is_hinted() {
+    let (_keep, top) = temp();
+    let index = top.join("session_index.jsonl");
+    put(&top.join("sessions/2026/x"), "x");
+    let mut follower = Follower::of(vec![Root::new(Agent::Codex, &top)], WatchMethod::Native);
+    for len in [1, 2] {
+        put(&top.join("auth.json"), "x");
+        put(&index, "x");
+        follower.until(&index, Some(len));
+    }
+    assert!(
+        !follower.hints.iter().any(|hint| format!("{hint:?}").contains("auth.json")),
+        "{:?}",
+        follower.hints
+    );
 }
 
 #[test]

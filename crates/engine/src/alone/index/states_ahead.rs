@@ -143,16 +143,18 @@ fn store(step: &mut WriteTransaction<'_>, loaded: &mut Loaded) -> Result<bool, S
     let Loaded { path, file: Some(file), problems, .. } = loaded else { return Ok(true) };
     let Some(name) = path.to_str() else { return Ok(false) };
     // The engine compares the tokens that files share when it makes rows, and counts again where these are wrong.
+    let with = file.parent();
     let (session, counted) = match file.fold() {
+        Fold::Main(fold) if with.is_some() => {
+            let tokens = fold.ledger().total();
+            (Some(fold.lineage().session.clone()), TokenSharing::Agent { with, tokens })
+        }
         Fold::Main(fold) => {
             let shared = RequestCounts { own: fold.requests(), origin: None, copies: 0 };
             let counted = TokenSharing::Session { inherited: Usage::default(), shared: Some(shared) };
             (Some(fold.lineage().session.clone()), counted)
         }
-        Fold::Agent(fold) => {
-            let with = file.parent();
-            (with.clone(), TokenSharing::Agent { with, tokens: fold.ledger().total() })
-        }
+        Fold::Agent(fold) => (with.clone(), TokenSharing::Agent { with, tokens: fold.ledger().total() }),
     };
     // A state that an engine stored may cover several reads, so it goes before this one.
     if step.knows_state(name)? {
