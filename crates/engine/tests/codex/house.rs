@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use watchbill_agents::{Agent, Root};
 use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::Confidence;
@@ -40,6 +41,8 @@ pub struct House {
     pub now: Timestamp,
     /// The running tools: the child of their agent, and when it began.
     tools: BTreeMap<u32, (u32, Timestamp)>,
+    /// How many hooks have fired.
+    hooks: u64,
 }
 
 impl House {
@@ -55,7 +58,7 @@ impl House {
         fs.connect(Arc::clone(&hints));
         let processes = FakeProcesses::new();
         let engine = Self::engine(&fs, &processes, now);
-        Self { fs, processes, hints, engine, now, tools: BTreeMap::new() }
+        Self { fs, processes, hints, engine, now, tools: BTreeMap::new(), hooks: 0 }
     }
 
     fn engine(fs: &MemFs, processes: &FakeProcesses, now: Timestamp) -> Engine {
@@ -165,6 +168,23 @@ impl House {
         };
         let params = serde_json::json!({"threadId": session, "status": status});
         self.server(&serde_json::json!({"method": "thread/status/changed", "params": params}).to_string());
+    }
+
+    /// A hook of the server, which names no process.
+    pub fn hook(&mut self, session: &str, mut payload: Value) {
+        payload["session_id"] = session.into();
+        self.hooks += 1;
+        let origin = HookOrigin {
+            id: format!("hook-{}", self.hooks).into(),
+            at: self.now,
+            order: self.hooks,
+            agent: None,
+            ancestors: [].into(),
+            terminal: None,
+        };
+        let mut message = HookMessage::new(origin, payload.to_string().into_bytes());
+        message.agent = Agent::Codex;
+        self.step(Input::Hooks(vec![message]));
     }
 
     pub fn server_gone(&mut self) {
