@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import truth
-from client import ENTER
+from client import CLEAR_INPUT, ENTER
 from pane import Pane
 from replies import tool
 from sandbox import LOG_EVENT
@@ -102,12 +102,19 @@ class Terminal(Pane):
         return words in self.tmux("capture-pane", "-p", fails=True)
 
     def choose(self, number):
-        """Chooses what becomes of hooks that are new. The first key of a fresh dialog may be lost."""
+        """Chooses what becomes of hooks that are new. A fresh dialog may lose its first key, or take a second to close."""
         self.sees(REVIEW)
-        while not self.shows(f"› {number}."):
-            self.press(number)
-            time.sleep(0.3)
-        self.press(ENTER)
+        pressed = 0
+
+        def is_chosen():
+            nonlocal pressed
+            if time.monotonic() > pressed + 2:
+                pressed = self.press(ENTER if self.shows(f"› {number}.") else number)
+            return not self.shows(REVIEW)
+
+        self.place.until(f"the choice {number}", is_chosen)
+        # What the dialog did not take is in the prompt.
+        self.press(CLEAR_INPUT)
 
     def sees(self, words):
         """Waits until the screen shows these words; returns the time."""

@@ -71,6 +71,7 @@ class Desk:
         for client in self.clients:
             client.close()
         self.engine.close()
+        self.sandbox.end()
         self.stub.close()
 
     def left(self):
