@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import answers
+import codex_answers  # noqa: F401: puts its cells on the list
 import deaths  # noqa: F401: puts its cells on the list
 import history  # noqa: F401  (puts its cells on the list)
 import hosted  # noqa: F401: puts its cells on the list
@@ -23,6 +24,7 @@ import plugin
 import prompts  # noqa: F401: puts its cells on the list
 import race
 import scenarios
+import versions
 import windowed  # noqa: F401: puts its cells on the list
 from measure import measure, relative
 from stage import SHOWING, Failed, staged
@@ -32,8 +34,6 @@ from witnesses import SETS
 CANNOT = 77
 # The client gets keys, and once in many runs it loses one.
 ATTEMPTS = 3
-# The versions that xtask/src/rig.rs installs.
-VERSIONS = {"claude": "2.1.329", "codex": "0.169.0", "gemini": "0.61.0"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def arguments():
     parser.add_argument("--own", action="store_true", help="only the cells of own sessions")
     parser.add_argument("--watchbill", type=Path, help="the watcher: the program watchbill")
     parser.add_argument("--plugin", type=Path, help="a plugin folder that the client validates")
-    parser.add_argument("--scenario", action="append", default=[], help="only these scenarios")
+    parser.add_argument("--scenario", action="append", default=[], help="only these scenarios, or all of an agent")
     parser.add_argument("--answers", action="store_true", help="only the cells and the race of answers")
     parser.add_argument("--cell", action="append", default=[], help="with --answers or --own: only these cells")
     parser.add_argument("--hooks", action="store_true", help="with --answers: the installer's other hooks run as well")
@@ -66,27 +66,35 @@ def arguments():
     parser.add_argument("--runs", type=int, default=1, help="runs of each scenario")
     parser.add_argument("--out", type=Path, help="file for the table")
     parser.add_argument("--profile", default="debug", help="build profile of the watcher, for the table")
-    parser.add_argument("--version", default="", help="version of the client, for the table")
+    parser.add_argument("--write-versions", action="store_true", help="write into docs/agents.md what was verified")
+    parser.add_argument("--trial", action="store_true", help="other versions of the clients: say what differs, never fail")
     parser.add_argument("--kept", type=Path, help="folder for the records of runs")
     parser.add_argument("--probe", action="store_true", help="only check whether this machine can run it")
     parser.add_argument("--list", action="store_true", help="only list the scenarios")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.few = options.smoke or options.trial
+    return options
 
 
 def chosen(options):
     """The scenarios that the command line names."""
-    unknown = [name for name in options.scenario if name not in scenarios.ALL]
+    agents = {s.needs for s in scenarios.ALL.values()}
+    unknown = [name for name in options.scenario if name not in scenarios.ALL and name not in agents]
     if unknown:
         sys.exit(f"`{unknown[0]}` is no scenario; there are: {', '.join(scenarios.ALL)}")
-    wanted = options.scenario or [s.name for s in scenarios.ALL.values() if s.smoke or not options.smoke]
-    return [scenarios.ALL[name] for name in wanted]
+
+    def is_wanted(scenario):
+        is_of_agent = not options.scenario or scenario.needs in options.scenario
+        return scenario.name in options.scenario or is_of_agent and (scenario.smoke or not options.few)
+
+    return [scenario for scenario in scenarios.ALL.values() if is_wanted(scenario)]
 
 
 def once(scenario, programs, seed, sets, options):
     """One run. A run in which the client did something else is repeated."""
     kept = options.kept
     # A test run judges only the shown states, however busy the machine is; the table judges their times too.
-    showing = SHOWING if options.smoke else 0
+    showing = SHOWING if options.few else 0
     for attempt in range(1, ATTEMPTS + 1):
         failure = None
         ways = dataclasses.replace(scenario.ways, waits=options.waits)
@@ -159,12 +167,16 @@ def main():
     given = (options.claude, options.watchbill, options.codex, options.gemini, options.drive)
     programs = Programs(*(program.resolve() if program else None for program in given))
     if options.own:
-        return complain(own.run(programs, options.cell, VERSIONS))
+        code = complain(own.run(programs, options.cell, versions.PINNED))
+        if options.write_versions and code == 0 and not options.cell:
+            versions.write(programs, [agent for agent in versions.TITLES if getattr(programs, agent)])
+        return code
     if options.answers:
         return complain(answering(options, programs))
     results, broken = [], []
-    wrong = [plugin.complaint(programs, options.plugin.resolve())] if options.plugin else []
-    sets = [w for w in SETS if w.smoke or not options.smoke]
+    wrong = [] if options.trial else versions.complaints(programs)
+    wrong += [plugin.complaint(programs, options.plugin.resolve())] if options.plugin else []
+    sets = [w for w in SETS if w.smoke or not options.few]
     for scenario in wanted:
         if getattr(programs, scenario.needs) is None:
             print(f"NOT RUN: {scenario.name}, since there is no {scenario.needs} here", flush=True)
@@ -175,10 +187,15 @@ def main():
         runs = [run for run in runs if run is not None]
         for run in runs:
             say(scenario, run)
-        results.append({"scenario": scenario.name, "shows": scenario.shows, "runs": runs})
+        results.append({"scenario": scenario.name, "shows": scenario.shows, "agent": scenario.needs, "runs": runs})
     wrong += answering(options, programs) if options.smoke else []
-    wrong += own.run(programs, [], VERSIONS) if options.smoke and programs.drive else []
-    return verdict(options, results, broken, [w for w in wrong if w])
+    wrong += own.run(programs, [], versions.PINNED) if options.smoke and programs.drive else []
+    code = verdict(options, results, broken, [w for w in wrong if w])
+    if options.write_versions and code == 0:
+        versions.write(programs, {result["agent"] for result in results})
+    if options.trial and code == 0:
+        print("nothing differs from the pinned version")
+    return 0 if options.trial else code
 
 
 def answering(options, programs):
@@ -201,16 +218,17 @@ def verdict(options, results, broken, wrong):
     if options.out:
         import report
 
-        facts = {"client": f"Claude Code {options.version}", "runs": options.runs, "profile": options.profile}
+        facts = {"runs": options.runs, "profile": options.profile}
         facts["load"] = f"{os.getloadavg()[2]:.1f} on {os.cpu_count()} processors"
         report.write(options.out, results, facts)
         print(f"written: {options.out}")
     strangers = [r["scenario"] for r in results for run in r["runs"] if any(s["strangers"] for s in run.values())]
     complaints = wrong + [f"{name}: rows of sessions that never existed were shown" for name in strangers]
     complaints += [f"{name}: the client never did what the scenario needs" for name in broken]
-    if options.smoke:
+    if options.few:
         complaints += beyond(results, "all", BOUND)
-        complaints += beyond([r for r in results if r["scenario"] in NEVER_ASKING], "files", FILES_ALONE)
+        quiet = [result for result in results if result["scenario"] in NEVER_ASKING]
+        complaints += beyond(quiet, "files", FILES_ALONE) if quiet or options.smoke else []
     return complain(complaints)
 
 

@@ -157,7 +157,9 @@ def settles(turnings, shown, begin, end, traces):
             continue
         # If the user sees no difference, nothing has to settle.
         same = before is None or before.states & turning.phase.states
-        before = turning.phase
+        # A moment in which the user may be asked already is none in which this has to be shown.
+        in_passing = turning.phase.may_ask and not turning.phase.asks
+        before = before if in_passing else turning.phase
         if same or not begin <= turning.at < end:
             continue
         times = [turning.at] + [s.at for s in shown if turning.at < s.at < stop]

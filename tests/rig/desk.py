@@ -4,7 +4,6 @@ import json
 import re
 import time
 import uuid
-from pathlib import Path
 
 from client import ENTER, ESCAPE, Client
 from engine import Engine
@@ -72,18 +71,12 @@ class Desk:
         for client in self.clients:
             client.close()
         self.engine.close()
+        self.sandbox.end()
         self.stub.close()
 
     def left(self):
         """The processes that run in this home."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and f"HOME={self.sandbox.home}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-            except OSError:
-                continue
-        return found
+        return [line for _, line in self.sandbox.processes()]
 
     def note(self, words):
         """Something to print with the cell."""

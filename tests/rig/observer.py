@@ -36,6 +36,10 @@ class Observer:
             if self.hear(now) | self.stat(now):
                 self.traces.append(now)
 
+    def note(self):
+        """A trace that is in no file: what the screen shows, or that a process is gone."""
+        self.traces.append(time.monotonic())
+
     def hear(self, now):
         """Reads new hook events."""
         fresh = [name for name in os.listdir(self.sandbox.log) if name not in self.heard and name[0] != "."]
@@ -51,7 +55,8 @@ class Observer:
         """Checks registry files and transcripts for changes."""
         seen = {}
         folders = [self.sandbox.claude / "sessions", *(self.sandbox.claude / "projects").iterdir()]
-        for folder in folders:
+        others = [path.parent for path in self.sandbox.home.glob(".codex/sessions/*/*/*/*.jsonl")]
+        for folder in {*folders, *others}:
             for entry in os.scandir(folder):
                 if entry.name.endswith((".json", ".jsonl")):
                     try:

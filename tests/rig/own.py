@@ -15,10 +15,10 @@ import uuid
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+from codex import CONFIG
 from gemini_stub import GeminiStub
 from replies import PLAN_FILE, Step, bash, error, text, tool
 from sandbox import Sandbox, Ways
-from scenarios.others import CONFIG
 from stub import Stub
 
 PATIENCE = 90

@@ -11,10 +11,11 @@ from client import BETWEEN_KEYS, ENTER
 class Pane:
     """One process of the client, with the verbs of `client.Client`."""
 
-    def __init__(self, program, sandbox, arguments):
+    def __init__(self, program, sandbox, arguments, own=None):
         self.began = time.monotonic()
         self.socket = str(sandbox.root / f"tmux-{time.monotonic_ns()}")
-        self.environment = sandbox.environment()
+        self.environment = sandbox.environment() | (own or {})
+        self.last = None
         self.gone = threading.Event()
         words = ["-f", "/dev/null", "new-session", "-d", "-s", "work", "-x", "140", "-y", "45", "-c", str(sandbox.work)]
         # Exec'ed without a shell, so the pane's process is the client.
@@ -30,8 +31,8 @@ class Pane:
 
     @property
     def screen(self):
-        """What the pane shows, and its history."""
-        return self.tmux("capture-pane", "-p", "-S", "-300", fails=True).encode()
+        """What the pane shows, and its history; after the end, the last of it."""
+        return self.last or self.tmux("capture-pane", "-p", "-S", "-300", fails=True).encode()
 
     def press(self, key):
         """Presses one key; returns the time."""
@@ -54,5 +55,6 @@ class Pane:
 
     def close(self):
         """Ends the client and its terminal."""
+        self.last = self.screen
         self.tmux("kill-server", fails=True)
         self.gone.set()

@@ -4,21 +4,33 @@ import json
 
 from compare import AFTER_TRACE, TOLERANCE
 from tally import ALL_WITNESSES, FILES_ALONE, NEVER_ASKING, length, tallies
+from versions import PINNED, TITLES
 from witnesses import SETS
 
-HEAD = """# Is the state right? The real client, driven
+HEAD = """# Is the state right? The real clients, driven
 
-`cargo xtask truth` writes this page. Do not edit it. It drives {client} on a pseudo-terminal, against a stub of the model's API, in a
-namespace without a network: {scenarios} scenarios, {runs} runs. Beside the client run six `watchbill watch --json` ({profile} build),
-each with other witnesses. The truth comes from the driver's keys and the stub's answers alone.
+`cargo xtask truth` writes this page. Do not edit it. It drives the real programs in a terminal, against a stub of the model's API, in a
+namespace without a network. Beside the client run six `watchbill watch --json`, each with other witnesses. The truth comes from the
+driver's keys, the stub's answers and, for dialogs of Codex, the screen.
 
 **Tolerance: {tolerance:.0f} ms.** The client needs time to do what it is told: its own registry follows a key by 115 to 355 ms. So for
 this long after each key, kill or answer, the earlier state counts as right too. On a busy machine the client may show no trace
-(registry file, transcript or hook) for longer. Then the earlier state counts until {after_trace:.0f} ms after the first trace.
+(registry file, transcript, hook, closed dialog) for longer. Then the earlier state counts until {after_trace:.0f} ms after the first trace.
 
-Settle times have no tolerance. They begin at the key or the answer. "Own" is the part after the client's first trace. Load during
-the runs: {load}.
+Settle times have no tolerance. They begin at the key or the answer. "Own" is the part after the client's first trace.
 """
+ABOUT = """
+## {title} {version}
+
+{scenarios} scenarios, {runs} runs, {profile} build. Load during the runs: {load}.{more}
+"""
+# What has to be known of an agent's table.
+MORE = {
+    "codex": """
+
+"Registry" stands here for Codex's locks and its server. "All" includes the sessions without a server, which have hooks and locks alone.
+"""
+}
 
 
 def ms(seconds):
@@ -108,30 +120,32 @@ def wrongs(results, shortest=0.2):
     return table(["for", "scenario", "witnesses", "truth", "shown"], rows) if rows else "Nothing for longer than 0.2 s."
 
 
-def markdown(results, facts):
+def part(agent, found):
+    """The part of the page about one agent."""
+    results = found["results"]
+    facts = {key: found[key] for key in ("version", "runs", "profile", "load")}
+    about = ABOUT.format(title=TITLES[agent], scenarios=len(results), more=MORE.get(agent, "").rstrip(), **facts)
+    cells = "Each cell shows the percentage of time in which the state was right, and the longest wrong stretch. Bold numbers count false"
+    cells += '\nand missed "needs you", and changes that were never shown.\n'
+    parts = [about, summary(results), "\n### Targets\n", verdicts(results), "\n### Scenarios\n", cells, by_scenario(results)]
+    return "\n".join([*parts, "\n### What was wrong, the longest first\n", wrongs(results)])
+
+
+def markdown(agents):
     """The whole page."""
-    head = HEAD.format(**facts, tolerance=1000 * TOLERANCE, after_trace=1000 * AFTER_TRACE, scenarios=len(results))
-    return "\n".join(
-        [
-            head,
-            "## Summary\n",
-            summary(results),
-            "\n## Targets\n",
-            verdicts(results),
-            "\n## Scenarios\n",
-            "Each cell shows the percentage of time in which the state was right, and the longest wrong stretch. Bold numbers count false",
-            'and missed "needs you", and changes that were never shown.\n',
-            by_scenario(results),
-            "\n## What was wrong, the longest first\n",
-            wrongs(results),
-            "",
-        ]
-    )
+    head = HEAD.format(tolerance=1000 * TOLERANCE, after_trace=1000 * AFTER_TRACE)
+    return "\n".join([head.rstrip(), *(part(agent, agents[agent]) for agent in TITLES if agent in agents), ""])
 
 
 def write(path, results, facts):
-    """The page and, beside it, everything as JSON."""
+    """The page and, beside it, everything as JSON. The part of an agent that was not driven now stays as it is."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(markdown(results, facts), encoding="utf-8")
-    text = json.dumps({**facts, "tolerance": TOLERANCE, "results": results}, separators=(",", ":"))
-    path.with_suffix(".json").write_text(text.replace('{"scenario"', '\n{"scenario"') + "\n", encoding="utf-8")
+    data = path.with_suffix(".json")
+    agents = json.loads(data.read_text()) if data.exists() else {}
+    for agent in TITLES:
+        own = [result for result in results if result["agent"] == agent]
+        if own:
+            agents[agent] = {"version": PINNED[agent], **facts, "results": own}
+    path.write_text(markdown(agents), encoding="utf-8")
+    text = json.dumps(agents, separators=(",", ":"))
+    data.write_text(text.replace('{"scenario"', '\n{"scenario"') + "\n", encoding="utf-8")

@@ -1,7 +1,9 @@
 """A home of its own for each run: the client's files in it, and the environment that it starts in."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -80,11 +82,7 @@ class Sandbox:
             if witnesses.hooks == "installed":
                 self.install(path, self.data(witnesses))
         settings = json.loads(path.read_text())
-        hooks = settings.setdefault("hooks", {})
-        # Entries for the other watchers are added afterwards: the installer takes them for its own older ones and
-        # would replace them.
-        for entries in hooks.values():
-            entries.extend([entry for installed in list(entries) for entry in self.copies(installed, seed)])
+        hooks = self.share(settings.setdefault("hooks", {}), seed)
         log = {"type": "command", "command": f"sh {LOG_EVENT} {self.log}", "async": True}
         for event in EVENTS:
             hooks.setdefault(event, []).append({"hooks": [log]})
@@ -101,10 +99,16 @@ class Sandbox:
             hooks["PermissionRequest"].append({"hooks": [{"type": "command", "command": command}]})
         path.write_text(json.dumps(settings, indent=2) + "\n")
 
-    def install(self, path, data):
+    def install(self, path, data, *more):
         """Installs the hooks with the user's command."""
-        words = [self.watchbill, "hooks", "install", "--settings", path, "--data-dir", data]
+        words = [self.watchbill, "hooks", "install", "--settings", path, "--data-dir", data, *more]
         subprocess.run([str(word) for word in words], env=self.environment(), check=True, capture_output=True)
+
+    def share(self, hooks, seed):
+        """Adds the hooks of the other watchers. The installer would take them for its own older ones and replace them."""
+        for entries in hooks.values():
+            entries.extend([entry for installed in list(entries) for entry in self.copies(installed, seed)])
+        return hooks
 
     def copies(self, installed, seed):
         """Copies of the first watcher's hook entry for the other watchers."""
@@ -137,6 +141,26 @@ class Sandbox:
             "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
             "CLAUDE_CODE_TMPDIR": str(self.root / "tmp"),
         }
+
+    def processes(self):
+        """The processes that run in this home: their pids and command lines."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and f"HOME={self.home}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                    found.append((int(entry.name), line))
+            except OSError:
+                continue
+        return found
+
+    def end(self):
+        """Ends what programs of this home left behind."""
+        for pid, _ in self.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
 
     def remove(self):
         """Removes all folders of the run."""

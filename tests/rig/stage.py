@@ -55,6 +55,7 @@ class Stage:
             watcher.close()
         for client in self.clients:
             client.close()
+        self.sandbox.end()
         self.observer.close()
         self.stub.close()
 

@@ -156,13 +156,13 @@ class Handler(BaseHTTPRequestHandler):
         exchange = self.stub.note(session, name, number, results(body))
         exchange.messages = body.get("messages", [])
         try:
-            self.answer(body, step, exchange)
+            self.answer(step, exchange, events(body, step), split)
         except (BrokenPipeError, ConnectionResetError):
             exchange.how = "client gone"
             self.close_connection = True
 
-    def answer(self, body, step, exchange):
-        """Plays one step."""
+    def answer(self, step, exchange, stream, halves):
+        """Plays one step: a stream of events, which `halves` cuts in two."""
         if step.gate:
             step.gate.wait(LONGEST_HOLD)
         if step.delay:
@@ -171,7 +171,7 @@ class Handler(BaseHTTPRequestHandler):
             exchange.answered, exchange.how = time.monotonic(), "error"
             reply = {"type": "error", "error": {"type": step.error["type"], "message": step.error["message"]}}
             return self.whole(step.error["status"], reply, step.error["headers"])
-        first, second = split(events(body, step)) if step.midway else ("", events(body, step))
+        first, second = halves(stream) if step.midway else ("", stream)
         self.stream()
         if step.midway:
             self.chunk(first)
@@ -185,13 +185,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def respond(self, body):
         """Plays one step for Codex CLI."""
-        name, number, step = responses.choose(self.stub.scripts, body)
-        exchange = self.stub.note("", name, number)
-        exchange.answered = time.monotonic()
-        self.stream()
-        self.chunk(responses.events(step))
-        self.chunk("")
-        exchange.how = "sent"
+        name, number, step = responses.choose(self.stub, self.headers, body)
+        session, _, _ = responses.about(self.headers)
+        exchange = self.stub.note(session, name, number, responses.results(body.get("input") or []))
+        try:
+            self.answer(step, exchange, responses.events(step), responses.split)
+        except (BrokenPipeError, ConnectionResetError):
+            exchange.how = "client gone"
+            self.close_connection = True
 
     def stream(self):
         """Sends the head of an answer that comes in parts."""

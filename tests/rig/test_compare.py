@@ -56,6 +56,13 @@ class Compared(unittest.TestCase):
         slower = [*SHOWN[:3], Shown(32, "working"), SHOWN[4]]
         self.assertAlmostEqual(score(ASKED, slower, 0, 50, [31.0, 40.1]).wrong[0].seconds, 0.9)
 
+    def test_a_question_that_may_be_asked_already_settles_from_when_it_must_be(self):
+        asking = turnings((0, truth.WORKING), (10, truth.ASKED_IN_PASSING), (12, truth.PERMISSION))
+        for at, seconds in ((10.5, 0), (12.3, 0.3)):
+            result = score(asking, [Shown(0, "working"), Shown(at, "waiting_for_approval", "permission")], 0, 20)
+            self.assertEqual([round(s.seconds, 3) for s in result.settles], [seconds])
+            self.assertEqual((result.asked, result.missed, result.wrong), (1, [], []))
+
     def test_a_question_in_passing_is_neither_false_nor_missed(self):
         passing = turnings((0, truth.WORKING), (10, truth.ASKED_IN_PASSING), (11, truth.WORKING), (20, truth.ENDED_TURN))
         quick = [Shown(0, "working"), Shown(10.2, "waiting_for_approval", "permission"), Shown(11.2, "working")]

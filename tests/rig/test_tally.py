@@ -1,10 +1,14 @@
 """Tallies, targets, the lines of `watch --json`, and the stub's choice of an answer."""
 
+import json
+import tempfile
 import unittest
 from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 
 import report
+import responses
 import stage
 import truth
 from compare import Shown, score
@@ -12,6 +16,7 @@ from replies import Step, text
 from stub import Stub, plan_file, results
 from tally import ALL_WITNESSES, BOUND, tallies
 from truth import ABSENT, Turning
+from versions import PINNED
 from watcher import Watcher, apply
 from witnesses import SETS
 
@@ -26,6 +31,17 @@ def run(timeline, name="all"):
     """One run as `measure` gives it."""
     session = {"label": "session", **asdict(score(TURNINGS, timeline, 0, 30))}
     return {name: {"sessions": [session], "strangers": 0, "strangers_asking": 0}}
+
+
+def result(agent, timeline):
+    """One scenario."""
+    return {"scenario": "escape", "shows": "Escape", "agent": agent, "runs": [run(timeline)]}
+
+
+def found(timeline, agent="claude"):
+    """What the page says of an agent with this one scenario."""
+    facts = {"version": PINNED[agent], "runs": 1, "profile": "debug", "load": "none"}
+    return {**facts, "results": [result(agent, timeline)]}
 
 
 GOOD = [Shown(0, "waiting_for_input"), Shown(10.1, "working"), Shown(20.2, "waiting_for_input", "interrupted")]
@@ -53,13 +69,20 @@ class Tallied(unittest.TestCase):
         self.assertEqual(tallies([odd], ["all"])["all"].false_alarms, 1)
 
     def test_the_page_names_broken_targets(self):
-        facts = {"client": "the client", "runs": 1, "profile": "debug", "load": "none"}
-        results = [{"scenario": "escape", "shows": "Escape", "runs": [run(BAD)]}]
-        page = report.markdown(results, facts)
+        page = report.markdown({"claude": found(BAD)})
         self.assertIn("**not kept**", page)
         self.assertIn("**1 false**", page)
-        good = report.markdown([{"scenario": "escape", "shows": "Escape", "runs": [run(GOOD)]}], facts)
-        self.assertNotIn("**not kept**", good)
+        self.assertNotIn("**not kept**", report.markdown({"claude": found(GOOD)}))
+
+    def test_the_part_of_an_agent_that_was_not_driven_stays(self):
+        facts = {"runs": 1, "profile": "debug", "load": "none"}
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            report.write(page, [result("claude", BAD)], facts)
+            report.write(page, [result("codex", GOOD)], facts)
+            text = page.read_text()
+        self.assertEqual(text, report.markdown({"claude": found(BAD), "codex": found(GOOD, "codex")}))
+        self.assertLess(text.index("## Claude Code"), text.index("## Codex CLI"))
 
 
 class Followed(unittest.TestCase):
@@ -147,6 +170,22 @@ class Chosen(unittest.TestCase):
         said = {"messages": [{"role": "user", "content": "Write it to /home/dev/.claude/plans/a-name.md."}]}
         self.assertEqual(plan_file(said), "/home/dev/.claude/plans/a-name.md")
         self.assertEqual(plan_file({"messages": []}), "")
+
+    def of_codex(self, *items, **about):
+        headers = {"x-codex-turn-metadata": json.dumps({"thread_id": "t", "request_kind": "turn", **about})}
+        name, number, step = responses.choose(self.stub, headers, {"input": list(items)})
+        return name, number, step.blocks[0]["text"]
+
+    def test_codex_gets_the_step_by_the_results_since_its_prompt(self):
+        prompt = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go @@two now"}]}
+        done = {"type": "function_call_output", "output": "done"}
+        self.assertEqual(self.of_codex(done, prompt), ("two", 0, "first"))
+        self.assertEqual(self.of_codex(prompt, done), ("two", 1, "second"))
+        self.assertEqual(self.of_codex(prompt, done, done), ("two", 2, "Nothing more."))
+        task = {"type": "agent_message", "content": [{"type": "encrypted_content", "encrypted_content": "go @@two now"}]}
+        self.assertEqual(self.of_codex(prompt, done, task), ("two", 0, "first"))
+        self.assertEqual(self.of_codex(prompt, thread_source="thread_title")[0], "title")
+        self.assertEqual(self.of_codex(prompt, request_kind="compaction")[0], "compaction")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,9 @@ class Watcher:
         words += ["--data-dir", sandbox.data(witnesses)]
         if not witnesses.registry:
             words = only("projects", sandbox.claude, words)
+            # Without Codex's locks and its server.
+            codex = sandbox.home / ".codex"
+            words = only("sessions", codex, words) if (codex / "sessions").is_dir() else words
         self.process = subprocess.Popen(
             [str(word) for word in words],
             env=sandbox.environment(),

@@ -12,9 +12,10 @@ cargo xtask bench [--only PART]... [--rounds N] [--small] [--program FILE] [--ou
                                            other programs, which it installs from PyPI; --program measures another
                                            build of the command line; --out writes the table as a page (a whole run
                                            writes docs/performance.md)
-cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--waits] [--list]
-                                           drive the real client, write how often the state is right; with --waits,
-                                           the hooks that wait for answers are installed too
+cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--waits] [--list] [--newest]
+                                           drive the real clients, write how often the state is right; with --waits,
+                                           the hooks that wait for answers are installed too; --newest tries the
+                                           newest release of each client and says what differs
 cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...
                                            make the packages of this platform; with --check (as root) pack them
                                            twice, verify the RPM in an empty root, install and try the .deb on a
@@ -88,16 +89,18 @@ pub struct BenchOptions {
 /// Options of `truth`.
 #[derive(Debug, PartialEq, Default)]
 pub struct TruthOptions {
-    /// Only these scenarios; all if empty.
+    /// Only these scenarios, or all of these agents; all if empty.
     pub scenarios: Vec<String>,
     /// The number of runs of each scenario.
     pub runs: usize,
-    /// The file for the table; `docs/truth.md` when all scenarios run without `waits`, else none.
+    /// The file for the table; `docs/truth.md` when all scenarios of an agent run without `waits`, else none.
     pub out: Option<PathBuf>,
     /// Builds the watchers fast, without optimization.
     pub debug: bool,
     /// Installs the hooks that wait for answers, too.
     pub waits: bool,
+    /// Tries the newest release of each agent instead, and says what differs.
+    pub newest: bool,
     /// Only lists the scenarios.
     pub list: bool,
 }
@@ -221,6 +224,7 @@ fn truth(arguments: &[String]) -> Result<TruthOptions, String> {
             "--debug" => options.debug = true,
             "--waits" => options.waits = true,
             "--list" => options.list = true,
+            "--newest" => options.newest = true,
             "--scenario" => {
                 let names = words.next().ok_or("`--scenario` wants a name; `--list` shows them")?;
                 options.scenarios.extend(names.split(',').map(str::to_owned));
@@ -298,13 +302,14 @@ mod tests {
             }))
         );
         assert_eq!(
-            words("truth --scenario plan,limit --runs 3 --out there.md --debug --waits"),
+            words("truth --scenario plan,limit --runs 3 --out there.md --debug --waits --newest"),
             Ok(Task::Truth(TruthOptions {
                 scenarios: vec!["plan".into(), "limit".into()],
                 runs: 3,
                 out: Some("there.md".into()),
                 debug: true,
                 waits: true,
+                newest: true,
                 list: false
             }))
         );

@@ -18,6 +18,7 @@ use crate::tree::{Tree, on_path};
 
 /// A program that the rig drives, as an npm package. Its licence does not allow passing it on, so it is never in the
 /// tree.
+#[derive(Clone, Copy)]
 struct PinnedClient {
     package: &'static str,
     /// The program is in another package, with the platform's name appended.
@@ -65,17 +66,18 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
     if let Some(why) = missing_requirement(tree) {
         return Ok(cannot(&why));
     }
+    if options.newest {
+        return newest(tree);
+    }
     let claude = match CLAUDE.install(tree)? {
         Ok(program) => program,
         Err(why) => return Ok(cannot(&why)),
     };
     let profile = if options.debug { "debug" } else { "release" };
-    let mut words = vec!["build", "--package", "watchbill", "--package", "watchbill-host", "--locked"];
-    words.extend((!options.debug).then_some("--release"));
-    Call::new(tree.root(), "cargo").args(words).run()?;
+    build(tree, options.debug)?;
     let mut call = rig(tree)
         .args(["--claude".into(), claude, "--watchbill".into(), tree.program(profile, "watchbill")])
-        .args(["--profile", profile, "--version", CLAUDE.version, "--runs", &options.runs.to_string()])
+        .args(["--profile", profile, "--runs", &options.runs.to_string()])
         .args(["--kept".into(), tree.target("rig/kept")]);
     if options.scenarios.is_empty() || options.scenarios.iter().any(|name| name.starts_with("codex")) {
         match CODEX.install(tree)? {
@@ -89,15 +91,56 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
     if options.waits {
         call = call.args(["--waits"]);
     }
+    // A table of some scenarios must not replace the table of all. Each agent has a table of its own.
+    let is_whole = options.scenarios.iter().all(|name| ["claude", "codex"].contains(&&**name));
     match &options.out {
         Some(out) => call = call.args(["--out".into(), out.clone()]),
-        // A table of some scenarios must not replace the table of all.
-        None if options.scenarios.is_empty() && !options.waits => {
-            call = call.args(["--out", "docs/truth.md"])
+        None if is_whole && !options.waits => {
+            call = call.args(["--out", "docs/truth.md", "--write-versions"]);
         }
         None => {}
     }
     Ok(if call.status()?.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn build(tree: &Tree, debug: bool) -> Result<()> {
+    let mut words = vec!["build", "--package", "watchbill", "--package", "watchbill-host", "--locked"];
+    words.extend((!debug).then_some("--release"));
+    Call::new(tree.root(), "cargo").args(words).run()
+}
+
+/// Tries the newest release of each agent, beside the pinned one, and says what differs. It never fails.
+fn newest(tree: &Tree) -> Result<ExitCode> {
+    build(tree, true)?;
+    for (agent, pinned) in [("claude", CLAUDE), ("codex", CODEX)] {
+        let latest = match pinned.latest(tree) {
+            Ok(version) if version == pinned.version => {
+                println!("{} {version} is the newest", pinned.package);
+                continue;
+            }
+            Ok(version) => pinned.of_version(&version),
+            Err(error) => {
+                println!("npm does not tell the newest {}: {error:#}", pinned.package);
+                continue;
+            }
+        };
+        let (claude, program) = match (CLAUDE.install(tree)?, latest.install(tree)?) {
+            (Ok(claude), Ok(program)) => (claude, program),
+            (Err(why), _) | (_, Err(why)) => {
+                println!("{} {} is not tried: {why}", latest.package, latest.version);
+                continue;
+            }
+        };
+        println!("{} {}, beside {}:", latest.package, latest.version, pinned.version);
+        let call = rig(tree).args(["--trial", "--scenario", agent]);
+        let call = call.args(["--watchbill".into(), tree.program("debug", "watchbill")]);
+        let call = call.args(["--claude".into(), if agent == "claude" { program.clone() } else { claude }]);
+        let call = if agent == "codex" { call.args(["--codex".into(), program]) } else { call };
+        if !call.args(["--kept".into(), tree.target("rig/kept-newest")]).status()?.success() {
+            println!("the rig ended early");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn cannot(why: &str) -> ExitCode {
@@ -176,6 +219,22 @@ fn missing_requirement(tree: &Tree) -> Option<String> {
 }
 
 impl PinnedClient {
+    /// The version of the newest release.
+    fn latest(&self, tree: &Tree) -> Result<String> {
+        let output = node::npm(tree).args(["view", self.package, "version"]).command().output()?;
+        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if version.is_empty() {
+            bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(version)
+    }
+
+    /// The same program in another version, in a folder of its own.
+    fn of_version(self, version: &str) -> Self {
+        let folder = format!("{}-newest", self.folder);
+        Self { version: version.to_owned().leak(), folder: folder.leak(), ..self }
+    }
+
     /// The program, installed if it is missing; or the reason why there is none.
     fn install(&self, tree: &Tree) -> Result<Result<PathBuf, String>> {
         let here = platform().and_then(|name| self.programs.iter().find(|(platform, _)| *platform == name));

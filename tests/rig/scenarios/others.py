@@ -4,22 +4,11 @@ import json
 import subprocess
 
 import truth
+from codex import CONFIG
 from replies import Step, text, tool
 from sandbox import Ways
 
 from . import scenario
-
-CONFIG = """
-model = "stub"
-model_provider = "stub"
-[model_providers.stub]
-name = "stub"
-base_url = "http://127.0.0.1:{port}/v1"
-wire_api = "responses"
-env_key = "ANTHROPIC_API_KEY"
-request_max_retries = 0
-"""
-
 
 # The process may have ended by the time at which a watcher looks.
 DONE = truth.phase("done", f"waiting_for_input idle ended {truth.ABSENT}", "turn_ended", None)

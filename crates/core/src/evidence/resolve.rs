@@ -18,7 +18,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// | `own::runs` | the host of such a session, on pipes, runs: see below | its state | the end of a turn after the idle timeout |
 /// | `crashed` | every process of the session is dead and one left its registry file | ended, `crashed` | |
 /// | `departed` | the last process removed its file or went on with another session, and nothing followed | ended | |
-/// | `closed` | a hook said that its process left the session, and nothing followed | ended | |
+/// | `closed` | a hook said that its process left the session, no server tells of the session, and nothing followed | ended | |
 /// | `unclaimed` | the agent keeps a registry, the registry is readable, no process names the session, for 2 s | ended, inferred | |
 /// | `out_of_sight` | the process cannot be seen from here and has been silent for the idle timeout, and neither registry nor transcript shows an open question | idle, inferred | |
 /// | `own::unprompted` | the host of a terminal of our own runs, its agent says `idle`, and no prompt has come | idle | |

@@ -66,7 +66,9 @@ pub(super) fn closed(case: &Case<'_>) -> Option<Ruling> {
     // The registry file of a process that moved on may keep the old session's id, while its new status is of the new
     // session.
     let claimed_on = case.claim.is_some_and(|claim| !reason.moves_on() && later(claim.at));
-    if claimed_on || case.activity().is_some_and(later) {
+    // A server unloads a session and loads it again within milliseconds, when the user resumes it.
+    let loaded = case.claim.is_some_and(|claim| claim.instance.entry.is_bare() && claim.word.is_some());
+    if claimed_on || loaded || case.activity().is_some_and(later) {
         return None;
     }
     let how = match reason {

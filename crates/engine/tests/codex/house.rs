@@ -41,6 +41,7 @@ pub struct House {
     pub now: Timestamp,
     /// The running tools: the child of their agent, and when it began.
     tools: BTreeMap<u32, (u32, Timestamp)>,
+    /// How many hooks have fired.
     hooks: u64,
 }
 

@@ -147,6 +147,56 @@ fn a_process_that_lets_a_session_go_may_run_others() {
 }
 
 #[test]
+fn a_session_that_its_server_loads_again_has_not_ended() {
+    let mut house = house();
+    lock(&mut house, A);
+    begin(&mut house, A);
+    append(&mut house, A, &[("event_msg", json!({"type": "task_complete", "turn_id": "t"}))]);
+    house.push(A, "idle");
+    house.wait(5);
+    // `codex resume`: the hook is that of unloading it.
+    house.hook(A, "SessionEnd", &[("reason", "other")]);
+    house.push(A, "notLoaded");
+    house.fs.remove(House::lock_path(A));
+    house.tell();
+    assert_eq!(house.state(A), "ended");
+    lock(&mut house, A);
+    house.push(A, "idle");
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+    house.wait(10);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+}
+
+#[test]
+fn the_servers_word_is_as_new_as_its_message_beside_hooks() {
+    let mut house = house();
+    lock(&mut house, A);
+    house.wait(5);
+    begin(&mut house, A);
+    house.push(A, "");
+    house.hook(A, "UserPromptSubmit", &[("prompt", "p")]);
+    house.hook(A, "PreToolUse", &[("tool_name", "Bash"), ("tool_input", r#"{"command": "c"}"#)]);
+    house.wait(1);
+    house.push(A, "waitingOnApproval");
+    house.wait(3);
+    // The hook of the interruption is lost.
+    append(
+        &mut house,
+        A,
+        &[("event_msg", json!({"type": "turn_aborted", "turn_id": "t", "reason": "interrupted"}))],
+    );
+    house.push(A, "idle");
+    assert_eq!(house.state(A), "waiting_for_input/interrupted");
+    house.wait(1);
+    house.hook(A, "Stop", &[]);
+    house.wait(1);
+    house.push(A, "");
+    assert_eq!(house.state(A), "working");
+    house.push(A, "waitingOnUserInput");
+    assert_eq!(house.state(A), "waiting_for_approval/question");
+}
+
+#[test]
 fn a_child_counts_only_if_it_can_be_no_other_sessions() {
     let mut house = house();
     lock(&mut house, A);

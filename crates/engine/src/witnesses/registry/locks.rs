@@ -108,6 +108,8 @@ impl Registry {
         for witness in slots.values_mut().filter_map(|slot| slot.witness.as_mut()) {
             if sessions.contains(&witness.entry.session) {
                 add_status(said, &mut witness.entry);
+                // The lock may be much older than the word.
+                witness.seen_at = witness.seen_at.max(witness.entry.status_at.unwrap_or(witness.seen_at));
             }
         }
         RegistryChange { sessions, ..RegistryChange::default() }
