@@ -195,3 +195,17 @@ def codex_two(stage):
     client.finish("first", 1)
     stage.turn(other, stage.open("gate"), truth.WORKING, "the command ends")
     other.finish("run", 1)
+
+
+@scenario("Codex: a subagent asks, and its parent's row says so", ways=WAYS, needs="codex")
+def codex_subagent(stage):
+    client = begin(stage)
+    spawn = tool("collaboration.spawn_agent", message="do it @@child now", task_name="helper")
+    wait = tool("collaboration.wait_agent", timeout_ms=60000)
+    stage.model(parent=[Step(text("A helper does it."), spawn), Step(wait), DONE])
+    stage.model(child=[Step(text("I ask."), asking("echo child > out.txt")), DONE])
+    client.prompt("parent")
+    client.asks("child", 0)
+    stage.rest(3)
+    client.decide("y", truth.WORKING, "y on the dialog")
+    client.finish("parent", 2)
