@@ -26,6 +26,7 @@ pub mod process;
 pub mod resume;
 mod target;
 pub mod traits;
+mod translated;
 mod words;
 
 use std::ffi::OsString;

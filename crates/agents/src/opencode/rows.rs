@@ -7,24 +7,20 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use watchbill_core::time::Timestamp;
-use watchbill_core::tool::Ask;
-use watchbill_core::transcript::record::{Block, Body};
+use watchbill_core::transcript::record::Body;
 use watchbill_core::transcript::report::LineReport;
 
 use super::install::PLUGIN;
 use crate::claude;
 use crate::fold::json::text;
 use crate::traits::{Line, RecordSink, Row};
+use crate::translated::runs;
 
 /// Reads a line. A call in it runs: only the plugin tells that one waits for permission. A question is one for certain.
 pub fn parse_line(line: &[u8], sink: RecordSink<'_>) -> LineReport {
     claude::records::parse_line(line, &mut |mut record, payloads| {
         if let Body::Assistant(answer) = &mut record.body {
-            for block in &mut answer.blocks {
-                if let Block::ToolUse { ask: ask @ (Ask::Edit | Ask::Tool), .. } = block {
-                    *ask = Ask::Never;
-                }
-            }
+            answer.blocks.iter_mut().for_each(runs);
         }
         sink(record, payloads);
     })

@@ -1,0 +1,98 @@
+//! Reads lines of an agent whose records are told in the form of the transcripts that hosts write.
+//!
+//! One line becomes the lines that say the same, and these are read. So an agent needs a translation and no parser, and each reader
+//! of payloads knows its calls. It takes a few times as long as a parser of its own.
+
+use serde_json::{Value, json};
+use watchbill_core::tool::Ask;
+use watchbill_core::transcript::record::{Block, Body};
+use watchbill_core::transcript::report::LineReport;
+
+use crate::claude::records;
+use crate::fold::json::object;
+use crate::lines::TYPE_NAME_LIMIT;
+use crate::traits::RecordSink;
+
+/// The lines that say the same as one of the agent's. `None`: its type is not known.
+pub(crate) type Translation = fn(&Value) -> Option<Vec<Value>>;
+
+/// Reads a line. No call in it waits for permission by its tool alone: what an agent's lines do not say is not guessed.
+pub(crate) fn parse_line(line: &[u8], translate: Translation, sink: RecordSink<'_>) -> LineReport {
+    let mut report = LineReport::default();
+    let text = String::from_utf8_lossy(line);
+    report.invalid_utf8 = matches!(text, std::borrow::Cow::Owned(_));
+    let text = text.trim_matches(['\u{feff}', '\0', ' ', '\r', '\t']);
+    if text.is_empty() {
+        return report;
+    }
+    let Ok(value) = object(text, "agent") else {
+        report.malformed = true;
+        return report;
+    };
+    let Some(lines) = translate(&value) else {
+        let name: String = value["type"].as_str().unwrap_or_default().chars().take(TYPE_NAME_LIMIT).collect();
+        report.unknown_type = Some(name.into());
+        report.records += 1;
+        return report;
+    };
+    for line in lines {
+        let read = records::parse_line(line.to_string().as_bytes(), &mut |mut record, payloads| {
+            if let Body::Assistant(answer) = &mut record.body {
+                answer.blocks.iter_mut().for_each(runs);
+            }
+            sink(record, payloads);
+        });
+        report.records += read.records;
+        report.absurd_tokens |= read.absurd_tokens;
+    }
+    report
+}
+
+/// A call runs, unless it is itself a question.
+pub(crate) fn runs(block: &mut Block<'_>) {
+    if let Block::ToolUse { ask: ask @ (Ask::Edit | Ask::Tool), .. } = block {
+        *ask = Ask::Never;
+    }
+}
+
+/// A record of the user or of the agent, with these content blocks, or with a text alone.
+pub(crate) fn message(kind: &str, at: &Value, content: Value) -> Value {
+    json!({ "type": kind, "timestamp": at, "message": { "role": kind, "content": content } })
+}
+
+/// A prompt that a person typed.
+pub(crate) fn prompt(id: &Value, at: &Value, text: &str) -> Value {
+    let mut line = message("user", at, text.into());
+    line["uuid"] = id.clone();
+    line["promptSource"] = "typed".into();
+    line
+}
+
+/// A text, a thought or a call in an answer.
+pub(crate) fn said(at: &Value, block: Value) -> Value {
+    message("assistant", at, json!([block]))
+}
+
+/// The result of a call.
+pub(crate) fn result(at: &Value, call: &Value, text: &str, failed: bool) -> Value {
+    let block = json!({ "type": "tool_result", "tool_use_id": call, "is_error": failed, "content": text });
+    message("user", at, json!([block]))
+}
+
+/// The turn is over.
+pub(crate) fn ended(at: &Value) -> Value {
+    json!({ "type": "system", "subtype": "turn_duration", "timestamp": at })
+}
+
+/// The user stopped the turn.
+pub(crate) fn interrupted(at: &Value) -> Value {
+    message("user", at, json!([{ "type": "text", "text": "[Request interrupted by user]" }]))
+}
+
+/// The turn failed.
+pub(crate) fn failed(at: &Value, kind: &str, text: &str) -> Value {
+    let mut line = said(at, json!({ "type": "text", "text": text }));
+    line["isApiErrorMessage"] = true.into();
+    line["error"] = kind.into();
+    line
+}
