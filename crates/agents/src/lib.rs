@@ -10,6 +10,7 @@ pub mod acp;
 pub mod caller;
 pub mod claude;
 pub mod codex;
+pub mod copilot;
 pub mod driver;
 pub mod excluded;
 pub mod files;
@@ -53,6 +54,7 @@ pub fn traits(agent: Agent) -> &'static Traits {
         Agent::Codex => &codex::TRAITS,
         Agent::Gemini => &gemini::TRAITS,
         Agent::Opencode => &opencode::TRAITS,
+        Agent::Copilot => &copilot::TRAITS,
     }
 }
 

@@ -47,6 +47,8 @@ pub enum ClientPath {
         agent: Agent,
         /// The session.
         session: SessionId,
+        /// The process, if the file's name has its id. Then the file is there as long as the session is open, and is not locked.
+        pid: Option<u32>,
     },
     /// A database with the sessions of an agent, or the log of its newest changes.
     Database {

@@ -6,7 +6,9 @@ use crate::{Agent, traits};
 
 /// `cd DIR && claude --resume ID` in the words of the agent, quoted for a POSIX shell.
 pub fn resume_command(agent: Agent, session: &str, cwd: Option<&str>) -> String {
-    let resume = format!("{} {}", traits(agent).resume, quoted(session));
+    let words = traits(agent).resume;
+    let blank = if words.ends_with('=') { "" } else { " " };
+    let resume = format!("{words}{blank}{}", quoted(session));
     match cwd {
         Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
         None => resume,
@@ -50,6 +52,7 @@ mod tests {
             "cd /home/dev/api && claude --resume 3f6a1c52-0b7e"
         );
         assert_eq!(resume_command(Agent::Claude, id, None), "claude --resume 3f6a1c52-0b7e");
+        assert_eq!(resume_command(Agent::Copilot, id, None), "copilot --resume=3f6a1c52-0b7e");
         assert_eq!(
             resume_command(Agent::Claude, "-x; rm", Some("/home/dev/it's here")),
             r"cd '/home/dev/it'\''s here' && claude --resume '-x; rm'"

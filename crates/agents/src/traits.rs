@@ -26,7 +26,7 @@ pub struct Traits {
     pub folder: &'static str,
     /// The variable that names another folder than the one below the home folder, and the folder's path below that.
     pub folder_variable: Option<(&'static str, &'static str)>,
-    /// The words that resume a session in a shell; the session's id follows.
+    /// The words that resume a session in a shell; the session's id follows, after a blank or right behind `=`.
     pub resume: &'static str,
     /// A start gives the session its id. Other agents name their sessions themselves.
     pub takes_session_id: bool,

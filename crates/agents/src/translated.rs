@@ -3,7 +3,10 @@
 //! One line becomes the lines that say the same, and these are read. So an agent needs a translation and no parser, and each reader
 //! of payloads knows its calls. It takes a few times as long as a parser of its own.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
+use watchbill_core::requests::visible::visible_line;
 use watchbill_core::tool::Ask;
 use watchbill_core::transcript::record::{Block, Body};
 use watchbill_core::transcript::report::LineReport;
@@ -13,6 +16,9 @@ use crate::fold::json::object;
 use crate::lines::TYPE_NAME_LIMIT;
 use crate::traits::RecordSink;
 
+/// The longest target of a request, in characters.
+const TARGET: usize = 200;
+
 /// The lines that say the same as one of the agent's. `None`: its type is not known.
 pub(crate) type Translation = fn(&Value) -> Option<Vec<Value>>;
 
@@ -20,7 +26,7 @@ pub(crate) type Translation = fn(&Value) -> Option<Vec<Value>>;
 pub(crate) fn parse_line(line: &[u8], translate: Translation, sink: RecordSink<'_>) -> LineReport {
     let mut report = LineReport::default();
     let text = String::from_utf8_lossy(line);
-    report.invalid_utf8 = matches!(text, std::borrow::Cow::Owned(_));
+    report.invalid_utf8 = matches!(text, Cow::Owned(_));
     let text = text.trim_matches(['\u{feff}', '\0', ' ', '\r', '\t']);
     if text.is_empty() {
         return report;
@@ -37,8 +43,10 @@ pub(crate) fn parse_line(line: &[u8], translate: Translation, sink: RecordSink<'
     };
     for line in lines {
         let read = records::parse_line(line.to_string().as_bytes(), &mut |mut record, payloads| {
-            if let Body::Assistant(answer) = &mut record.body {
-                answer.blocks.iter_mut().for_each(runs);
+            match &mut record.body {
+                Body::Assistant(answer) => answer.blocks.iter_mut().for_each(runs),
+                body if line["type"] == PERMISSION => *body = asked(&line),
+                _ => {}
             }
             sink(record, payloads);
         });
@@ -46,6 +54,20 @@ pub(crate) fn parse_line(line: &[u8], translate: Translation, sink: RecordSink<'
         report.absurd_tokens |= read.absurd_tokens;
     }
     report
+}
+
+/// A type of our own: no line of Claude Code says what it stands for.
+const PERMISSION: &str = "permission";
+
+/// A dialog for permission about a tool and its target is open, or the user has answered it.
+pub(crate) fn permission(at: &Value, id: &Value, (tool, target): (&str, &str), waits: bool) -> Value {
+    json!({ "type": PERMISSION, "timestamp": at, "id": id, "tool": tool, "target": target, "waits": waits })
+}
+
+fn asked(line: &Value) -> Body<'static> {
+    let word = |name: &str| Cow::from(line[name].as_str().unwrap_or_default().to_owned());
+    let target = visible_line(&word("target"), TARGET).into();
+    Body::Permission { id: word("id"), tool: word("tool"), target, waits: line["waits"] == true }
 }
 
 /// A call runs, unless it is itself a question.

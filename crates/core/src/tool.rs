@@ -15,6 +15,8 @@ pub enum Ask {
     Question,
     /// It is itself a plan for the user to judge.
     Plan,
+    /// It stands for a request for permission that the transcript tells.
+    Permission,
 }
 
 impl Ask {
@@ -53,7 +55,7 @@ impl Mode {
     pub fn may_ask(self, ask: Ask) -> bool {
         match (self, ask) {
             (_, Ask::Never) | (Self::NeverAsks, _) | (Self::AcceptsEdits, Ask::Edit) => false,
-            (_, Ask::Edit | Ask::Tool | Ask::Question | Ask::Plan) => true,
+            (_, Ask::Edit | Ask::Tool | Ask::Question | Ask::Plan | Ask::Permission) => true,
         }
     }
 }

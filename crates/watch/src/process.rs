@@ -49,9 +49,9 @@ pub trait Processes: Send + Sync {
         Parent::Unknown
     }
 
-    /// Who holds the lock on a file. Never locks or opens it.
-    fn lock_holder(&self, file: FileId) -> LockHolder {
-        let _ = file;
+    /// Who holds the lock on a file; the process `named`, if the file says so itself. Never locks or opens it.
+    fn lock_holder(&self, file: FileId, named: Option<u32>) -> LockHolder {
+        let _ = (file, named);
         LockHolder::Unknown
     }
 }
@@ -117,8 +117,9 @@ impl Processes for SystemProcesses {
         crate::children::parent(pid)
     }
 
-    fn lock_holder(&self, file: FileId) -> LockHolder {
-        let pid = match process::lock_holder(file.dev, file.ino) {
+    fn lock_holder(&self, file: FileId, named: Option<u32>) -> LockHolder {
+        let found = || process::lock_holder(file.dev, file.ino);
+        let pid = match named.map_or_else(found, process::LockHolder::Process) {
             process::LockHolder::Unknown => return LockHolder::Unknown,
             process::LockHolder::Free => return LockHolder::Free,
             process::LockHolder::Process(pid) => pid,
@@ -265,7 +266,7 @@ impl Processes for FakeProcesses {
         parents.get(&pid).copied().map_or(Parent::Unknown, Parent::Runs)
     }
 
-    fn lock_holder(&self, file: FileId) -> LockHolder {
+    fn lock_holder(&self, file: FileId, _named: Option<u32>) -> LockHolder {
         let locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         locks.get(&file).cloned().unwrap_or(LockHolder::Free)
     }

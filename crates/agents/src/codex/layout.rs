@@ -25,7 +25,7 @@ pub const LOCKS: &str = "thread-writer-locks";
 /// Classifies a path relative to Codex's folder.
 pub fn classify(relative: &Path) -> Option<ClientPath> {
     match locked_thread(relative) {
-        Some(id) => Some(ClientPath::Lock { agent: Agent::Codex, session: SessionId::new(id) }),
+        Some(id) => Some(ClientPath::Lock { agent: Agent::Codex, session: SessionId::new(id), pid: None }),
         None if is_transcript(relative) => find(relative),
         None if is_names(relative) => Some(ClientPath::Names { agent: Agent::Codex }),
         None => None,
@@ -98,7 +98,7 @@ mod tests {
             assert_eq!(place, Some(ClientPath::Transcript { agent: Agent::Codex, session }), "{folder}");
         }
         let lock = lock_of(&SessionId::new(id));
-        let place = ClientPath::Lock { agent: Agent::Codex, session: SessionId::new(id) };
+        let place = ClientPath::Lock { agent: Agent::Codex, session: SessionId::new(id), pid: None };
         assert_eq!((classify(&lock), kind_of(&lock)), (Some(place), Some(ClientPathKind::Lock)));
         let names = Path::new("session_index.jsonl");
         let place = ClientPath::Names { agent: Agent::Codex };

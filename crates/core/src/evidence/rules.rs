@@ -67,7 +67,8 @@ pub(super) fn closed(case: &Case<'_>) -> Option<Ruling> {
     // session.
     let claimed_on = case.claim.is_some_and(|claim| !reason.moves_on() && later(claim.at));
     // A server unloads a session and loads it again within milliseconds, when the user resumes it.
-    let loaded = case.claim.is_some_and(|claim| claim.instance.entry.is_bare() && claim.word.is_some());
+    let loaded = reason == EndReason::Other
+        && case.claim.is_some_and(|claim| claim.instance.entry.is_bare() && claim.word.is_some());
     if claimed_on || loaded || case.activity().is_some_and(later) {
         return None;
     }

@@ -41,7 +41,7 @@ pub(super) fn asks_by_itself(tool: &str) -> Option<StateKind> {
     match Ask::of(tool, false) {
         Ask::Question => Some(StateKind::Question),
         Ask::Plan => Some(StateKind::Plan),
-        Ask::Never | Ask::Edit | Ask::Tool => None,
+        Ask::Never | Ask::Edit | Ask::Tool | Ask::Permission => None,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::tool::Ask;
 pub fn principal(pending: &[PendingTool]) -> Option<&PendingTool> {
     pending.iter().min_by_key(|call| match Ask::of(&call.tool, false) {
         Ask::Question => 0,
-        Ask::Plan => 1,
+        Ask::Plan | Ask::Permission => 1,
         Ask::Edit | Ask::Tool => 2,
         Ask::Never => 3,
     })

@@ -122,8 +122,11 @@ impl PendingTools {
 
     /// The kind of an open question or plan. It addresses the user, so it counts at once.
     pub fn open_question_kind(&self) -> Option<StateKind> {
-        self.open_question()
-            .map(|call| if call.ask == Ask::Plan { StateKind::Plan } else { StateKind::Question })
+        self.open_question().map(|call| match call.ask {
+            Ask::Plan => StateKind::Plan,
+            Ask::Permission => StateKind::Permission,
+            _ => StateKind::Question,
+        })
     }
 
     /// The text of the open question or plan.
@@ -132,7 +135,7 @@ impl PendingTools {
     }
 
     fn open_question(&self) -> Option<&Call> {
-        self.calls.iter().find(|call| matches!(call.ask, Ask::Question | Ask::Plan))
+        self.calls.iter().find(|call| matches!(call.ask, Ask::Question | Ask::Plan | Ask::Permission))
     }
 
     /// The oldest call that may be waiting for permission.

@@ -124,6 +124,17 @@ pub enum Body<'a> {
     Session(SessionRecord<'a>),
     /// The agent marks the beginning of a turn, which need not have a prompt. From the first mark on, each turn has one.
     TurnStarted,
+    /// A dialog about a call is open, or the user has answered it. Only some agents write that.
+    Permission {
+        /// The id of the request.
+        id: Cow<'a, str>,
+        /// The tool.
+        tool: Cow<'a, str>,
+        /// What the call acts on, in one line.
+        target: Cow<'a, str>,
+        /// Whether the dialog is open.
+        waits: bool,
+    },
     /// Settings that hold from here on.
     Settings {
         /// The model.
@@ -145,6 +156,7 @@ impl Body<'_> {
     pub fn quotes_files(&self) -> bool {
         match self {
             Self::Prompt(_) | Self::ToolResults(_) | Self::Assistant(_) | Self::LocalCommand { .. } => true,
+            Self::Permission { .. } => true,
             Self::Interrupt | Self::CompactSummary | Self::Meta | Self::ApiError { .. } => false,
             Self::System(_) | Self::Attachment(_) | Self::Queue(_) | Self::Title { .. } => false,
             Self::Progress | Self::PermissionMode(_) | Self::LastPrompt(_) | Self::PullRequest { .. } => {

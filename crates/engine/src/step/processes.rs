@@ -22,6 +22,7 @@ use crate::model::schedule::Due;
 use crate::step::input::{Output, ServerNews, ServerWord};
 use crate::witnesses::children::ChildQuestion;
 use crate::witnesses::registry::RegistryChange;
+use crate::witnesses::registry::locks::SessionLock;
 
 /// The place name of problems with hook events.
 const HOOKS: &str = "hooks";
@@ -38,7 +39,9 @@ pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
             let path = folder.join(&name.name);
             match rooms.env.place_of(&path) {
                 Some((_, ClientPath::Registry { .. })) => read_registry(rooms, &path, out),
-                Some((_, ClientPath::Lock { session, .. })) => look_at_lock(rooms, &path, session, out),
+                Some((_, ClientPath::Lock { session, pid, .. })) => {
+                    look_at_lock(rooms, &path, session, pid, out);
+                }
                 _ => {}
             }
         }
@@ -50,7 +53,7 @@ pub(super) fn note_registry_folders(rooms: &mut Rooms) {
     for root in rooms.env.roots().to_vec() {
         let listed = root.registry().is_some_and(|folder| rooms.env.fs().list(&folder).is_ok());
         // A lock that cannot be seen proves nothing.
-        let hidden = || rooms.env.processes().lock_holder(FileId::default()) == LockHolder::Unknown;
+        let hidden = || rooms.env.processes().lock_holder(FileId::default(), None) == LockHolder::Unknown;
         let readable = listed && !(root.keeps_locks() && hidden());
         if rooms.witnesses.set_readable(&root, readable) {
             let lies_there = |root: &Root, of: &Option<Root>| of.as_ref() == Some(root);
@@ -68,10 +71,16 @@ pub(super) fn read_registry(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output
     }
 }
 
-/// Looks at who holds the lock of a session.
-pub(super) fn look_at_lock(rooms: &mut Rooms, path: &Path, session: SessionId, out: &mut Vec<Output>) {
+/// Looks at who holds the lock of a session. `pid`: the process that its name has.
+pub(super) fn look_at_lock(
+    rooms: &mut Rooms,
+    path: &Path,
+    session: SessionId,
+    pid: Option<u32>,
+    out: &mut Vec<Output>,
+) {
     if rooms.env.is_live() {
-        let change = rooms.witnesses.look_at_lock(path, session, &rooms.env);
+        let change = rooms.witnesses.look_at_lock(path, SessionLock { session, pid }, &rooms.env);
         take_registry_change(rooms, Some(path), change, out);
     }
 }
@@ -81,7 +90,7 @@ pub(super) fn look_at_free_lock(rooms: &mut Rooms, root: &Root, session: &Sessio
     if let Some(path) = root.lock_of(session)
         && rooms.witnesses.registry().is_unlocked(&path)
     {
-        look_at_lock(rooms, &path, session.clone(), out);
+        look_at_lock(rooms, &path, session.clone(), None, out);
     }
 }
 

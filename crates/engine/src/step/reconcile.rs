@@ -58,7 +58,7 @@ pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>
     };
     match place {
         ClientPath::Registry { .. } => read_registry(rooms, path, out),
-        ClientPath::Lock { session, .. } => look_at_lock(rooms, path, session, out),
+        ClientPath::Lock { session, pid, .. } => look_at_lock(rooms, path, session, pid, out),
         // Its sessions are shown below the database. The log of its changes lies beside it.
         ClientPath::Database { .. } => {
             if let Some((_, database)) = root.database() {
@@ -228,7 +228,9 @@ fn look_at_found(rooms: &mut Rooms, found: Vec<Found>, missing: BTreeSet<PathBuf
         }
         match found.place() {
             Some(ClientPath::Registry { .. }) => read_registry(rooms, &found.path, out),
-            Some(ClientPath::Lock { session, .. }) => look_at_lock(rooms, &found.path, session, out),
+            Some(ClientPath::Lock { session, pid, .. }) => {
+                look_at_lock(rooms, &found.path, session, pid, out);
+            }
             Some(ClientPath::SubagentMeta { .. }) => read_meta(rooms, &found.path),
             Some(ClientPath::Names { .. }) => read_names(rooms, &found.path),
             Some(ClientPath::Marker { .. } | ClientPath::StatusFile { .. }) | None => {}

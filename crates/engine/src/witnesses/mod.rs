@@ -33,6 +33,7 @@ use folders::{FolderActions, FolderLook, Folders};
 use hooks::{HookChange, HookSession, Hooks};
 use markers::Markers;
 use names::Names;
+use registry::locks::SessionLock;
 use registry::{Registry, RegistryChange};
 use status_files::StatusFiles;
 
@@ -98,8 +99,8 @@ impl Witnesses {
     }
 
     /// Looks at the lock of a session.
-    pub fn look_at_lock(&mut self, path: &Path, session: SessionId, env: &StepContext) -> RegistryChange {
-        self.registry.look_at_lock(path, session, env.now(), env.fs(), env.processes())
+    pub fn look_at_lock(&mut self, path: &Path, lock: SessionLock, env: &StepContext) -> RegistryChange {
+        self.registry.look_at_lock(path, lock, env.now(), env.fs(), env.processes())
     }
 
     /// Takes in the words of an agent's server on its sessions.

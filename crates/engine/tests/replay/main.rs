@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a broken recording should fail loudly")]
 
 mod codex;
+mod copilot;
 mod golden;
 mod killed;
 mod play;

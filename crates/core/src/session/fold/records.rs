@@ -14,7 +14,7 @@ use crate::session::state::{State, StateKind};
 use crate::session::turn::Retry;
 use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
-use crate::tool::{Mode, ToolKind};
+use crate::tool::{Ask, Mode, ToolKind};
 use crate::transcript::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Denial, Envelope, Prompt,
     PromptOrigin, Record, System, TEXT_LIMIT, ToolResult,
@@ -89,6 +89,13 @@ impl SessionFold {
                 self.turn.failure = None;
                 self.marks_turns = true;
                 self.move_on(Event::Prompted, step);
+            }
+            Body::Permission { id, tool, target, waits } => {
+                match waits {
+                    true => self.turn.pending.call(id, tool, target, Ask::Permission, now),
+                    false => _ = self.turn.pending.answer(id),
+                }
+                self.move_on(Event::Moved, step);
             }
             Body::Settings { model, mode } => {
                 keep(&mut self.facts.model, model.as_deref());

@@ -9,8 +9,8 @@ use watchbill_agents::traits::ServerStatus;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::{Departure, InstanceWitness};
 use watchbill_core::ids::SessionId;
-use watchbill_core::time::Timestamp;
-use watchbill_watch::fs::{FileKind, Fs};
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_watch::fs::{FileKind, FileStat, Fs};
 use watchbill_watch::process::{LockHolder, Processes};
 
 use super::said::Said;
@@ -18,8 +18,18 @@ use super::{LONG, RETRIES, RETRY, Registry, RegistryChange};
 
 /// `kind` of sessions that run without a terminal, behind the agent's own daemon (`sessions/<pid>.json` of agent 2.1.329).
 pub const BACKGROUND: &str = "bg";
+/// A process is younger than its file by no more than this: neither time is exact.
+const LATER: Millis = Millis::from_secs(2);
 /// Limit of sessions with a status. A server with more is faulty.
 const MAX_SAID: usize = 4096;
+
+/// Whose lock a file is.
+pub struct SessionLock {
+    /// The session.
+    pub session: SessionId,
+    /// The process that the file's name has.
+    pub pid: Option<u32>,
+}
 
 impl Registry {
     /// Looks at the lock of a session.
@@ -28,7 +38,7 @@ impl Registry {
     pub fn look_at_lock(
         &mut self,
         path: &Path,
-        session: SessionId,
+        SessionLock { session, pid }: SessionLock,
         now: Timestamp,
         fs: &dyn Fs,
         processes: &dyn Processes,
@@ -36,7 +46,7 @@ impl Registry {
         let Some(stat) = fs.stat(path).ok().filter(|stat| stat.kind == FileKind::File) else {
             return self.remove(path, now, Departure::LetGo);
         };
-        match processes.lock_holder(stat.id) {
+        match holder(pid, &stat, now, processes) {
             LockHolder::Unknown => self.drop_content(path),
             LockHolder::Free => {
                 let slot = self.slots.entry(path.to_path_buf()).or_default();
@@ -113,6 +123,16 @@ impl Registry {
             }
         }
         RegistryChange { sessions, ..RegistryChange::default() }
+    }
+}
+
+/// The process of a lock. A process that began after the file was written only has the id that the file names.
+fn holder(pid: Option<u32>, stat: &FileStat, now: Timestamp, processes: &dyn Processes) -> LockHolder {
+    match processes.lock_holder(stat.id, pid) {
+        LockHolder::Process { age, .. } if pid.is_some() && now - age > stat.mtime + LATER => {
+            LockHolder::Free
+        }
+        holder => holder,
     }
 }
 
