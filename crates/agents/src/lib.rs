@@ -22,6 +22,7 @@ pub mod marks;
 pub mod named_paths;
 pub mod opencode;
 mod paths;
+pub mod pi;
 pub mod process;
 pub mod resume;
 mod target;
@@ -53,6 +54,7 @@ pub fn traits(agent: Agent) -> &'static Traits {
         Agent::Codex => &codex::TRAITS,
         Agent::Gemini => &gemini::TRAITS,
         Agent::Opencode => &opencode::TRAITS,
+        Agent::Pi => &pi::TRAITS,
     }
 }
 

@@ -18,11 +18,13 @@ pub enum Agent {
     Gemini,
     /// opencode.
     Opencode,
+    /// pi, and Oh My Pi.
+    Pi,
 }
 
 impl Agent {
     /// All agents, in the order in which they are offered.
-    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
+    pub const ALL: [Self; 5] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Pi];
 
     /// The agent of a word.
     pub fn of(word: &str) -> Option<Self> {
@@ -36,6 +38,7 @@ impl Agent {
             Self::Codex => "codex",
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
+            Self::Pi => "pi",
         }
     }
 }
