@@ -20,7 +20,7 @@ const TALKS: [&str; 7] = [
 
 /// Refreshes `recordings/<scenario>.ndjson` from `<from>/<scenario>/recording.ndjson`, `record-types/` from
 /// `<from>/transcript-record-types/`, and `hook-payloads/` from `<from>/hook-payloads/`. Of the recordings `own-…` it keeps the
-/// lines over the pipes, as `own/<name>.ndjson`. Below `codex/` are recordings and rollouts of Codex, and below `opencode/` those of opencode. Fixtures without a source there stay unchanged.
+/// lines over the pipes, as `own/<name>.ndjson`. Below `codex/` are recordings and rollouts of Codex, and below `opencode/` and `pi/` those of others. Fixtures without a source there stay unchanged.
 pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     let fixtures = tree.path("tests/fixtures");
     let mut copied = 0;
@@ -39,6 +39,7 @@ pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
         }
     }
     copied += refresh_rollouts(&from.join("codex"), &fixtures.join("codex"))?;
+    copied += refresh_rollouts(&from.join("pi"), &fixtures.join("pi"))?;
     copied += refresh_rows(&from.join("opencode"), &fixtures.join("opencode/recordings"))?;
     for (folder, to) in [("transcript-record-types", "record-types"), ("hook-payloads", "hook-payloads")] {
         let folder = from.join(folder);

@@ -23,6 +23,7 @@ pub mod marks;
 pub mod named_paths;
 pub mod opencode;
 mod paths;
+pub mod pi;
 pub mod process;
 pub mod resume;
 mod target;
@@ -55,6 +56,7 @@ pub fn traits(agent: Agent) -> &'static Traits {
         Agent::Gemini => &gemini::TRAITS,
         Agent::Opencode => &opencode::TRAITS,
         Agent::Copilot => &copilot::TRAITS,
+        Agent::Pi => &pi::TRAITS,
     }
 }
 

@@ -118,3 +118,28 @@ pub(crate) fn failed(at: &Value, kind: &str, text: &str) -> Value {
     line["error"] = kind.into();
     line
 }
+
+/// A tool in an agent's words and in ours, and its fields where they differ.
+pub(crate) type Word = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// A tool and its input in our words, so that each reader knows what a call does. A tool that is not known keeps its name.
+pub(crate) fn in_our_words(tool: &str, input: &Value, words: &[Word]) -> (String, Value) {
+    let Some((_, ours, fields)) = words.iter().find(|(theirs, ..)| *theirs == tool) else {
+        return (tool.to_owned(), input.clone());
+    };
+    let field = |name: &String| {
+        let known = fields.iter().find(|(theirs, _)| theirs == name);
+        known.map_or_else(|| name.clone(), |(_, ours)| (*ours).to_owned())
+    };
+    let input = input.as_object().into_iter().flatten().map(|(name, value)| (field(name), value.clone()));
+    ((*ours).to_owned(), input.collect::<serde_json::Map<_, _>>().into())
+}
+
+/// A text, or the texts of a list of blocks.
+pub(crate) fn joined(content: &Value) -> String {
+    if let Some(text) = content.as_str() {
+        return text.to_owned();
+    }
+    let blocks = content.as_array().into_iter().flatten();
+    blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}

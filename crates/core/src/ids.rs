@@ -20,11 +20,14 @@ pub enum Agent {
     Opencode,
     /// Copilot CLI.
     Copilot,
+    /// pi, and Oh My Pi.
+    Pi,
 }
 
 impl Agent {
     /// All agents, in the order in which they are offered.
-    pub const ALL: [Self; 5] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Copilot];
+    pub const ALL: [Self; 6] =
+        [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Copilot, Self::Pi];
 
     /// The agent of a word.
     pub fn of(word: &str) -> Option<Self> {
@@ -39,6 +42,7 @@ impl Agent {
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
             Self::Copilot => "copilot",
+            Self::Pi => "pi",
         }
     }
 }

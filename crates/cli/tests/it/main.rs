@@ -44,6 +44,7 @@ mod own_forgotten;
 mod own_goes_on;
 mod pages;
 mod people;
+mod pi;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/live/faults/process.rs"]
 #[allow(dead_code, reason = "shared with the tests of the engine, which need more of it")]

@@ -1,0 +1,125 @@
+//! Sessions of real clients, from the fixtures of the repository.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use watchbill_agents::files::{parser_of, place_of};
+use watchbill_agents::traits::Parser;
+use watchbill_core::ids::SessionId;
+use watchbill_core::session::effect::Effect;
+use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::state::Timeouts;
+
+/// A session as a client left it.
+pub struct File {
+    /// The fixture, and the end of the session's id if the fixture has several.
+    pub name: String,
+    /// The path below a home.
+    pub path: PathBuf,
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
+/// A step of a recording.
+pub enum Step {
+    /// What the driver did or saw.
+    Mark(String),
+    /// Lines that the client appended to a file.
+    Append(PathBuf, String),
+}
+
+impl File {
+    /// The parser for its path.
+    pub fn parser(&self) -> Parser {
+        parser_of(&self.path)
+    }
+
+    /// Its session, by its path.
+    pub fn session(&self) -> SessionId {
+        session_of(&self.path)
+    }
+
+    /// The fold of all its lines.
+    pub fn fold(&self) -> SessionFold {
+        let mut fold = new_fold(self.session());
+        fold_lines(&mut fold, self.parser(), self.lines.iter().map(String::as_str));
+        fold
+    }
+}
+
+/// The session of a path.
+pub fn session_of(path: &Path) -> SessionId {
+    match place_of(path) {
+        Some(watchbill_agents::layout::ClientPath::Transcript { session, .. }) => session,
+        place => panic!("{} is {place:?}", path.display()),
+    }
+}
+
+/// The fold of a session that has no lines yet.
+pub fn new_fold(session: SessionId) -> SessionFold {
+    SessionFold::new(session, Timeouts::default())
+}
+
+/// Applies lines to a fold.
+pub fn fold_lines<'l>(
+    fold: &mut SessionFold,
+    parse: Parser,
+    lines: impl Iterator<Item = &'l str>,
+) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for line in lines {
+        parse(line.as_bytes(), &mut |record, _| fold.apply(&record, &mut effects));
+    }
+    effects
+}
+
+fn fixtures(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures").join(folder);
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let read = |file: &PathBuf| {
+        (file.file_stem().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(file).unwrap())
+    };
+    files.iter().map(read).collect()
+}
+
+/// The steps of each recording, by its name.
+pub fn recordings() -> Vec<(String, Vec<Step>)> {
+    let step = |line: &str| {
+        let op: Value = serde_json::from_str(line).unwrap();
+        let (path, text) = (op["path"].as_str().unwrap_or(""), op["text"].as_str().unwrap_or("").to_owned());
+        match op["op"].as_str().unwrap() {
+            "mark" => Some(Step::Mark(text)),
+            "append" if path.contains("/sessions/") => Some(Step::Append(path.into(), text)),
+            _ => None,
+        }
+    };
+    let of = |(name, text): (String, String)| (format!("pi {name}"), text.lines().filter_map(step).collect());
+    fixtures("pi/recordings").into_iter().map(of).collect()
+}
+
+/// All sessions.
+pub fn files() -> Vec<File> {
+    let mut all: Vec<File> = Vec::new();
+    for (name, steps) in recordings() {
+        for step in steps {
+            let Step::Append(path, text) = step else { continue };
+            let lines = text.lines().map(str::to_owned);
+            match all.iter_mut().find(|file| file.path == path) {
+                Some(file) => file.lines.extend(lines),
+                None => {
+                    let name = format!("{name} {}", &session_of(&path).as_str()[30..]);
+                    all.push(File { name, path, lines: lines.collect() });
+                }
+            }
+        }
+    }
+    for (agent, folder) in [("pi", "pi/shapes")] {
+        for (name, text) in fixtures(folder) {
+            let path = format!("sessions/--x--/2026-01-05T09-00-00-000Z_{name}.jsonl").into();
+            let name = format!("{agent} {name}");
+            all.push(File { name, path, lines: text.lines().map(str::to_owned).collect() });
+        }
+    }
+    all
+}
