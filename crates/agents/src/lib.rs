@@ -10,6 +10,7 @@ pub mod acp;
 pub mod caller;
 pub mod claude;
 pub mod codex;
+pub mod cursor;
 pub mod driver;
 pub mod excluded;
 pub mod files;
@@ -55,6 +56,7 @@ pub fn traits(agent: Agent) -> &'static Traits {
         Agent::Gemini => &gemini::TRAITS,
         Agent::Opencode => &opencode::TRAITS,
         Agent::Pi => &pi::TRAITS,
+        Agent::Cursor => &cursor::TRAITS,
     }
 }
 

@@ -20,11 +20,14 @@ pub enum Agent {
     Opencode,
     /// pi, and Oh My Pi.
     Pi,
+    /// Cursor CLI.
+    Cursor,
 }
 
 impl Agent {
     /// All agents, in the order in which they are offered.
-    pub const ALL: [Self; 5] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Pi];
+    pub const ALL: [Self; 6] =
+        [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Pi, Self::Cursor];
 
     /// The agent of a word.
     pub fn of(word: &str) -> Option<Self> {
@@ -39,6 +42,7 @@ impl Agent {
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
             Self::Pi => "pi",
+            Self::Cursor => "cursor",
         }
     }
 }

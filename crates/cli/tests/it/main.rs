@@ -11,6 +11,7 @@ mod answers_of_codex;
 #[cfg(target_os = "linux")]
 mod callers;
 mod codex;
+mod cursor;
 mod demo;
 mod errors;
 mod exported;
