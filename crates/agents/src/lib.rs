@@ -11,6 +11,7 @@ pub mod caller;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
+pub mod cursor;
 pub mod driver;
 pub mod excluded;
 pub mod files;
@@ -57,6 +58,7 @@ pub fn traits(agent: Agent) -> &'static Traits {
         Agent::Opencode => &opencode::TRAITS,
         Agent::Copilot => &copilot::TRAITS,
         Agent::Pi => &pi::TRAITS,
+        Agent::Cursor => &cursor::TRAITS,
     }
 }
 

@@ -22,12 +22,14 @@ pub enum Agent {
     Copilot,
     /// pi, and Oh My Pi.
     Pi,
+    /// Cursor CLI.
+    Cursor,
 }
 
 impl Agent {
     /// All agents, in the order in which they are offered.
-    pub const ALL: [Self; 6] =
-        [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Copilot, Self::Pi];
+    pub const ALL: [Self; 7] =
+        [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Copilot, Self::Pi, Self::Cursor];
 
     /// The agent of a word.
     pub fn of(word: &str) -> Option<Self> {
@@ -43,6 +45,7 @@ impl Agent {
             Self::Opencode => "opencode",
             Self::Copilot => "copilot",
             Self::Pi => "pi",
+            Self::Cursor => "cursor",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 import { oneLine } from "./text";
 
-const TITLES: Readonly<Record<string, string>> = { claude: "Claude Code", codex: "Codex", gemini: "Gemini", opencode: "opencode", copilot: "Copilot", pi: "pi" };
+const TITLES: Readonly<Record<string, string>> = { claude: "Claude Code", codex: "Codex", gemini: "Gemini", opencode: "opencode", copilot: "Copilot", pi: "pi", cursor: "Cursor" };
 
 /** All agents, by their words in the roster. */
 export const AGENTS = Object.keys(TITLES);

@@ -20,6 +20,9 @@ pub struct File {
     pub lines: Vec<String>,
 }
 
+/// The session of Cursor's fixtures.
+const CURSORS: &str = "3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc";
+
 /// A step of a recording.
 pub enum Step {
     /// What the driver did or saw.
@@ -114,12 +117,17 @@ pub fn files() -> Vec<File> {
             }
         }
     }
-    for (agent, folder) in [("pi", "pi/shapes")] {
-        for (name, text) in fixtures(folder) {
-            let path = format!("sessions/--x--/2026-01-05T09-00-00-000Z_{name}.jsonl").into();
-            let name = format!("{agent} {name}");
-            all.push(File { name, path, lines: text.lines().map(str::to_owned).collect() });
-        }
+    for (name, text) in fixtures("pi/shapes") {
+        let path = format!("sessions/--x--/2026-01-05T09-00-00-000Z_{name}.jsonl").into();
+        all.push(File { name: format!("pi {name}"), path, lines: text.lines().map(str::to_owned).collect() });
+    }
+    for (name, text) in fixtures("cursor/shapes") {
+        let path = format!("projects/x/agent-transcripts/{CURSORS}.jsonl").into();
+        all.push(File {
+            name: format!("cursor {name}"),
+            path,
+            lines: text.lines().map(str::to_owned).collect(),
+        });
     }
     all
 }

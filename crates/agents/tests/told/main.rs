@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
 #![allow(clippy::disallowed_methods, reason = "the crate reads no files, its tests do")]
 
+mod cursor;
 mod files;
 mod pi;
 mod properties;

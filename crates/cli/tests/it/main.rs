@@ -12,6 +12,7 @@ mod answers_of_codex;
 mod callers;
 mod codex;
 mod copilot;
+mod cursor;
 mod demo;
 mod errors;
 mod exported;

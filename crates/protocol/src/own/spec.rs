@@ -45,7 +45,7 @@ impl OwnAgent {
             Agent::Claude => Some(Self::Claude),
             Agent::Codex => Some(Self::Codex),
             Agent::Gemini => Some(Self::Gemini),
-            Agent::Opencode | Agent::Copilot | Agent::Pi => None,
+            Agent::Opencode | Agent::Copilot | Agent::Pi | Agent::Cursor => None,
         }
     }
 

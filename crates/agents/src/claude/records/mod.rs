@@ -6,7 +6,7 @@ mod fields;
 mod payloads;
 pub(super) mod prompt_source;
 pub mod target;
-pub(super) mod user;
+pub(crate) mod user;
 
 use watchbill_core::ids::RecordId;
 use watchbill_core::time::Timestamp;
