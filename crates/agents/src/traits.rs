@@ -149,8 +149,8 @@ pub struct Database {
     pub sessions: &'static str,
     /// Asks for the own row of a session `?1`: id, time of the last change, number of its messages.
     pub session: &'static str,
-    /// Asks for the newest messages of a session `?1`, at most `?2`, the newest one first: id, time of the last change, and whether
-    /// more is sure to follow.
+    /// Asks for the newest messages of a session `?1`, at most `?2`, the newest one first. A row has the id, the time of the last
+    /// change, the number of parts, and whether more is sure to follow.
     pub units: &'static str,
     /// Asks for the rows of a unit `?1`: the fields of a [`Row`].
     pub rows: &'static str,

@@ -27,6 +27,9 @@ const REMEMBERED: usize = 16;
 /// Two changes within this time can have one time, so a change that is not older than this is looked at again.
 const SETTLED: Millis = Millis::from_secs(1);
 
+/// Rows that follow the end of a turn within this time bring no line, in milliseconds.
+const AFTER_THE_END: i64 = 2_000;
+
 /// A file system in which each session of an agent's database has a transcript.
 pub struct DatabaseFs {
     real: Arc<dyn Fs>,
@@ -123,11 +126,17 @@ impl DatabaseFs {
             return Ok(known);
         }
         let newest = shown::newest(place.database, sql, session)?;
-        let len = match known.filter(|known| known.changed == newest.changed && known.changed < settled) {
-            Some(known) => known.len,
-            None => return self.look(path, place, sql).map(|file| file.known()),
+        let is_it = |known: &KnownSession| {
+            let same = (known.changed, known.parts) == (newest.changed, newest.parts);
+            // The store knows when the newest line came. What follows the end of a turn brings none.
+            let stored =
+                known.parts < 0 && !newest.is_open && newest.changed - known.written <= AFTER_THE_END;
+            (same || stored) && newest.changed < settled
         };
-        let known = KnownSession { len, ..newest };
+        let Some(known) = known.filter(is_it) else {
+            return self.look(path, place, sql).map(|file| file.known());
+        };
+        let known = KnownSession { len: known.len, written: known.written, ..newest };
         self.state().sessions.insert(path.to_owned(), known);
         Ok(known)
     }
@@ -154,7 +163,8 @@ impl DatabaseFs {
         state.begun.push(file.to_owned());
         for (path, len, changed) in stored {
             // Whether it is open is not known.
-            let known = KnownSession { updated: i64::MIN, changed, len, is_open: true };
+            let (updated, parts, written) = (i64::MIN, -1, changed);
+            let known = KnownSession { updated, changed, parts, written, len, is_open: true };
             state.sessions.entry(path).or_insert(known);
         }
     }
@@ -164,11 +174,12 @@ impl DatabaseFs {
         &self,
         place: &Place<'_>,
         want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice,
-    ) -> io::Result<Vec<(PathBuf, FileStat)>> {
+    ) -> io::Result<Walk> {
         self.begin(place.file);
         let of_file = self.real.stat(place.file)?;
         let sql = ForeignDatabase::open(place.file)?;
         let sessions = shown::sessions(place.database, &sql)?;
+        let mut problems = Vec::new();
         let mut files = Vec::with_capacity(sessions.len());
         for (below, updated) in &sessions {
             let path = place.file.join(below);
@@ -176,12 +187,15 @@ impl DatabaseFs {
                 continue;
             }
             let inner = Place { below, ..*place };
-            let known = self.known(&path, &inner, &sql, Some(*updated))?;
-            files.push((path, stat_of(&inner, &of_file, known)));
+            match self.known(&path, &inner, &sql, Some(*updated)) {
+                Ok(known) => files.push((path, stat_of(&inner, &of_file, known))),
+                // A session that cannot be read hides no other.
+                Err(error) => problems.extend(problem_of(&path, &error)),
+            }
         }
         let here: std::collections::HashSet<&Path> = files.iter().map(|(path, _)| &**path).collect();
         self.state().sessions.retain(|path, _| !path.starts_with(place.file) || here.contains(&**path));
-        Ok(files)
+        Ok(Walk { files, problems })
     }
 
     /// The session that is shown at a path, and its database.
@@ -192,7 +206,7 @@ impl DatabaseFs {
 
 fn stat_of(place: &Place<'_>, of_file: &FileStat, known: KnownSession) -> FileStat {
     let ino = stable_hash(place.session().unwrap_or_default().as_bytes());
-    let mtime = Timestamp::from_millis(known.changed);
+    let mtime = Timestamp::from_millis(known.written);
     FileStat { id: FileId { dev: of_file.id.dev, ino }, len: known.len, mtime, kind: FileKind::File }
 }
 
@@ -240,7 +254,7 @@ impl Fs for DatabaseFs {
         if place.below.as_os_str().is_empty() && place.session().is_none() {
             let mut walk = Walk::default();
             match self.all(&place, want) {
-                Ok(files) => walk.files = files,
+                Ok(found) => walk = found,
                 Err(error) => walk.problems.extend(problem_of(top, &error)),
             }
             return walk;

@@ -385,7 +385,7 @@ fn opencode_gets_a_plugin_of_our_own_and_no_other_file_is_touched() {
     let command = HookCommand { agent: Agent::Opencode, ..command() };
     let events = events_for(Agent::Opencode, None, None);
     let made = install(None, &command, &events).unwrap();
-    assert_eq!(find_ours(&made, Purpose::Events).unwrap().len(), 12);
+    assert_eq!(find_ours(&made, Purpose::Events).unwrap().len(), 13);
     assert!(made.contains("/usr/local/bin/watchbill hook --agent opencode\""), "{made}");
     assert_eq!(install(Some(&made), &command, &events).unwrap(), made);
     let answers = command.for_answers();
@@ -397,6 +397,9 @@ fn opencode_gets_a_plugin_of_our_own_and_no_other_file_is_touched() {
     let older = asking.replace("Nothing in opencode waits for it.", "");
     assert_ne!(older, asking);
     assert_eq!(install(Some(&older), &command, &events).unwrap(), asking);
+    // An editor has written other line ends.
+    let edited = asking.replace('\n', "\r\n");
+    assert_eq!(find_ours(&edited, Purpose::Events).unwrap().len(), 13);
     let others = "export const Mine = async () => ({});\n";
     assert_eq!(install(Some(others), &command, &events), Err(SettingsError::NotOurs));
     assert!(uninstall(others, Purpose::Events).is_err());

@@ -56,7 +56,11 @@ impl ForeignDatabase {
     /// # Errors
     /// When it cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let alone = !log_of(path).exists();
+        let alone = !beside(path, "-wal").exists();
+        if !alone && !beside(path, "-shm").exists() {
+            let what = "its log has no index, and making one would write beside it; start its program once";
+            return Err(io::Error::other(what));
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let sql = match alone {
             true => Connection::open_with_flags(uri(path), flags | OpenFlags::SQLITE_OPEN_URI),
@@ -83,7 +87,7 @@ impl ForeignDatabase {
             };
             rows.push((0..columns).map(cell).collect());
         }
-        match self.alone && log_of(&self.path).exists() {
+        match self.alone && beside(&self.path, "-wal").exists() {
             // What was read may be of two states.
             true => Err(io::Error::other("another program has begun to write it")),
             false => Ok(rows),
@@ -91,8 +95,8 @@ impl ForeignDatabase {
     }
 }
 
-fn log_of(path: &Path) -> PathBuf {
+fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
+    name.push(ending);
     name.into()
 }

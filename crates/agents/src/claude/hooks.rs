@@ -180,7 +180,7 @@ impl<'a> Fields<'a> {
                 HookEvent::Stop { last_message: line(self.last_message), background: self.background() }
             }
             "Interrupt" => HookEvent::Interrupted,
-            "PermissionReplied" => HookEvent::PermissionReplied,
+            "PermissionReplied" => HookEvent::PermissionReplied(call()),
             "StopFailure" => {
                 HookEvent::StopFailure { error: Arc::from(one_line(word)), message: line(self.last_message) }
             }

@@ -25,6 +25,7 @@ pub const ANSWER_EVENT: Event = event("PermissionRequest");
 /// All events of the plugin.
 pub const EVENTS: &[Event] = &[
     event("SessionStart"),
+    event("SessionEnd"),
     event("UserPromptSubmit"),
     event("PreToolUse"),
     event("PermissionRequest"),

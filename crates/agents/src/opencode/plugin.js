@@ -1,7 +1,7 @@
 // The plugin of Watchbill. It passes what happens in opencode on, and the answers that a person gives there back.
 // `watchbill hooks uninstall --agent opencode` removes it. Nothing in opencode waits for it.
 // opencode loads it at its next start. For a folder with plugins it may fetch packages of its own first.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 
 const settings =
 // watchbill: settings begin
@@ -16,8 +16,9 @@ const inWords = (tool, input) => ({
   tool_input: Object.fromEntries(Object.entries(input ?? {}).map(([name, value]) => [words.fields[name] ?? name, value])),
 });
 
-// A subagent's session -> the session that began it. A call -> its tool and input. A request -> its waiting process.
-const parents = new Map(), calls = new Map(), waiting = new Map();
+// A subagent's session -> the session that began it. A call -> its session, tool and input. A request -> its session, its call, and
+// the process that waits for an answer. Sessions that were heard of.
+const parents = new Map(), calls = new Map(), requests = new Map(), seen = new Set();
 // A session -> the event to tell when it is idle, if that is not the usual end of a turn; "" if the end was told.
 const ends = new Map();
 let last = Promise.resolve();
@@ -26,13 +27,18 @@ const lines = (event) =>
   (settings.hooks?.[event] ?? []).flatMap((group) => group.hooks).map((handler) => handler.command);
 const isAnswer = (line) => line.includes(" --answer");
 
+// The shell becomes the program. Otherwise a kill would end the shell alone.
+const inShell = (line) => (process.platform === "win32" ? line : `exec ${line}`);
+
 /** Runs a command of ours with a payload on its input. Gives its output; no failure reaches opencode. */
-function run(line, payload, begun = () => {}) {
+function run(line, payload, begun) {
   return new Promise((done) => {
     let output = "";
     try {
-      const child = spawn(line, { shell: true, stdio: ["pipe", "pipe", "ignore"], windowsHide: true });
-      begun(child);
+      const child = spawn(inShell(line), { shell: true, stdio: ["pipe", "pipe", "ignore"], windowsHide: true });
+      // Only a handler for answers waits for long.
+      if (begun) begun(child);
+      else setTimeout(() => child.kill("SIGKILL"), 10_000).unref();
       child.on("error", () => done(""));
       child.on("close", () => done(output));
       child.stdout.on("data", (part) => (output += part));
@@ -47,7 +53,8 @@ function run(line, payload, begun = () => {}) {
 /** Passes an event on, after all earlier ones. */
 function tell(cwd, session, event, more = {}) {
   let top = session;
-  while (parents.has(top)) top = parents.get(top);
+  for (let depth = 0; parents.has(top) && depth < 32; depth++) top = parents.get(top);
+  seen.add(top);
   const agent = top === session ? {} : { agent_id: session, agent_type: "task" };
   const payload = { session_id: top, cwd, hook_event_name: event, ...agent, ...more };
   for (const line of lines(event)) {
@@ -59,8 +66,8 @@ function tell(cwd, session, event, more = {}) {
 /** Waits for a person's answer in Watchbill, beside the dialog of opencode. The first answer counts. */
 async function ask(id, payload, reply) {
   for (const line of lines("PermissionRequest").filter(isAnswer)) {
-    const output = await run(line, payload, (child) => waiting.set(id, child));
-    if (!waiting.delete(id)) return;
+    const output = await run(line, payload, (child) => (requests.get(id).child = child));
+    if (!requests.has(id)) return;
     try {
       const { behavior, message } = JSON.parse(output).hookSpecificOutput.decision;
       await reply(behavior === "allow" ? "once" : "reject", message);
@@ -68,53 +75,90 @@ async function ask(id, payload, reply) {
   }
 }
 
+/** A request is answered, or gone. Gives its call. */
 function replied(id) {
-  const child = waiting.get(id);
-  waiting.delete(id);
-  child?.kill();
+  const request = requests.get(id);
+  requests.delete(id);
+  request?.child?.kill();
+  return request?.asked ?? {};
 }
 
 export const Watchbill = async ({ client, directory }) => {
-  const reply = (session, id) => (response, message) =>
-    client.postSessionIdPermissionsPermissionId({ path: { id: session, permissionID: id }, body: { response, message } });
+  const reply = (session, id) => async (response, message) => {
+    // This way takes the words of a refusal; the older one does not.
+    const sent = await client._client?.post?.({
+      url: "/permission/{requestID}/reply",
+      path: { requestID: id },
+      body: { reply: response, message },
+      headers: { "Content-Type": "application/json" },
+    });
+    if (sent?.data === true) return;
+    await client.postSessionIdPermissionsPermissionId({ path: { id: session, permissionID: id }, body: { response } });
+  };
   const named = (event, more) => tell(directory, more.sessionID, event, more.fields);
-  const call = (id) => calls.get(id) ?? {};
+  const call = (id) => calls.get(id)?.asked ?? {};
+  const known = ({ info }) => {
+    if (info.parentID) parents.set(info.id, info.parentID);
+  };
+  const forget = (session) => {
+    for (const [id, call] of calls) if (call.session === session) calls.delete(id);
+    for (const [id, request] of requests) if (request.session === session) replied(id);
+  };
   const on = {
     "session.created": ({ info }) => {
-      if (info.parentID) {
-        parents.set(info.id, info.parentID);
-        return named("SubagentStart", { sessionID: info.id });
-      }
+      known({ info });
+      if (info.parentID) return named("SubagentStart", { sessionID: info.id });
       named("SessionStart", { sessionID: info.id, fields: { source: "startup" } });
     },
+    // A subagent of an earlier process is known again by this.
+    "session.updated": known,
+    "session.deleted": ({ info }) => {
+      forget(info.id);
+      named(info.parentID ? "SubagentStop" : "SessionEnd", { sessionID: info.id, fields: { reason: "other" } });
+    },
+    "session.status": ({ sessionID, status }) => {
+      // The turn goes on, after a refusal with words or a full context.
+      if (status?.type === "busy") ends.delete(sessionID);
+    },
     "permission.asked": ({ id, sessionID, permission, metadata, tool }) => {
-      const asked = { ...inWords(permission, metadata), ...call(tool?.callID), tool_use_id: tool?.callID };
+      const asked = { ...inWords(permission, metadata), ...call(tool?.callID), tool_use_id: tool?.callID ?? id };
+      requests.set(id, { session: sessionID, asked });
       const payload = named("PermissionRequest", { sessionID, fields: asked });
       if (!payload.agent_id) ask(id, payload, reply(sessionID, id));
     },
     "permission.replied": ({ requestID, sessionID, reply }) => {
-      replied(requestID);
       if (reply === "reject") ends.set(sessionID, "Interrupt");
-      named("PermissionReplied", { sessionID });
+      named("PermissionReplied", { sessionID, fields: replied(requestID) });
     },
-    "question.asked": ({ sessionID, questions, tool }) =>
-      named("PermissionRequest", {
-        sessionID,
-        fields: { ...inWords("question", { questions }), tool_use_id: tool?.callID },
-      }),
-    "question.replied": ({ sessionID }) => named("PermissionReplied", { sessionID }),
-    "question.rejected": ({ sessionID }) => named("PermissionReplied", { sessionID }),
+    "question.asked": ({ id, sessionID, questions, tool }) => {
+      const asked = { ...inWords("question", { questions }), tool_use_id: tool?.callID ?? id };
+      requests.set(id, { session: sessionID, asked });
+      named("PermissionRequest", { sessionID, fields: asked });
+    },
+    "question.replied": ({ sessionID, requestID }) => named("PermissionReplied", { sessionID, fields: replied(requestID) }),
+    "question.rejected": ({ sessionID, requestID }) => named("PermissionReplied", { sessionID, fields: replied(requestID) }),
     "session.compacted": ({ sessionID }) => named("PostCompact", { sessionID }),
     "session.idle": ({ sessionID }) => {
       const end = ends.get(sessionID) ?? "Stop";
+      forget(sessionID);
       if (parents.has(sessionID)) named("SubagentStop", { sessionID });
       else if (end !== "") named(end, { sessionID });
     },
     "session.error": ({ sessionID, error }) => {
-      if (!sessionID) return;
+      if (!sessionID || error?.name === "ContextOverflowError") return;
       ends.set(sessionID, "");
       if (error?.name === "MessageAbortedError") return named("Interrupt", { sessionID });
       named("StopFailure", { sessionID, fields: { error: error?.name, last_assistant_message: error?.data?.message } });
+    },
+    // The process may end before anything else leaves it.
+    "server.instance.disposed": () => {
+      for (const session of [...seen].slice(-20)) {
+        const payload = { session_id: session, cwd: directory, hook_event_name: "SessionEnd", reason: "other" };
+        for (const line of lines("SessionEnd")) {
+          spawnSync(inShell(line), { shell: true, input: JSON.stringify(payload), timeout: 1000, windowsHide: true });
+        }
+      }
+      seen.clear();
     },
   };
   return {
@@ -129,7 +173,7 @@ export const Watchbill = async ({ client, directory }) => {
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       ends.delete(sessionID);
-      calls.set(callID, inWords(tool, args));
+      calls.set(callID, { session: sessionID, asked: inWords(tool, args) });
       named("PreToolUse", { sessionID, fields: { ...call(callID), tool_use_id: callID } });
     },
     "tool.execute.after": async ({ sessionID, callID }) => {

@@ -33,7 +33,9 @@ pub fn lines(rows: &[Row]) -> Vec<Line> {
     let mut out = Lines(Vec::new());
     match first.kind.as_str() {
         "session" => head(&mut out, first.created, &data),
-        _ if text(&data, "role") == Some("user") => prompts(&mut out, parts),
+        _ if text(&data, "role") == Some("user") => {
+            prompts(&mut out, data["time"]["created"].as_i64().unwrap_or(first.created), parts);
+        }
         _ => answer(&mut out, first, &data, parts),
     }
     out.0
@@ -65,7 +67,9 @@ fn head(out: &mut Lines, at: i64, session: &Value) {
 }
 
 /// The texts that a person typed. Other texts are the client's own: files, instructions, "go on".
-fn prompts(out: &mut Lines, parts: &[Row]) {
+///
+/// They have the time of their message. The rows of a fork's parts are as new as the fork.
+fn prompts(out: &mut Lines, at: i64, parts: &[Row]) {
     for row in parts {
         let part = json_of(row);
         let words = match text(&part, "type") {
@@ -76,7 +80,7 @@ fn prompts(out: &mut Lines, parts: &[Row]) {
         if let Some(words) = words {
             let message = json!({ "role": "user", "content": words });
             out.add(
-                row.created,
+                at,
                 json!({ "type": "user", "uuid": row.id, "promptSource": "typed", "message": message }),
             );
         }
@@ -98,15 +102,16 @@ fn answer(out: &mut Lines, row: &Row, message: &Value, parts: &[Row]) {
     let (mut summary, mut was_refused) = (String::new(), false);
     for row in parts {
         let part = json_of(row);
-        let end = || part["time"]["end"].as_i64();
+        // A text ends when the call behind it runs already. It is told once it is whole, in its own place.
+        let begun = || part["time"]["end"].as_i64().and(part["time"]["start"].as_i64());
         match (text(&part, "type"), text(&part, "text")) {
             (Some("text"), Some(words)) if is_summary => summary.push_str(words),
-            (Some("text"), Some(words)) if !part["time"].is_object() || end().is_some() => {
-                out.add(end().unwrap_or(row.created), said(json!([{ "type": "text", "text": words }])));
+            (Some("text"), Some(words)) if !part["time"].is_object() || begun().is_some() => {
+                out.add(begun().unwrap_or(row.created), said(json!([{ "type": "text", "text": words }])));
             }
             (Some("reasoning"), Some(words)) => {
-                if let Some(end) = end() {
-                    out.add(end, said(json!([{ "type": "thinking", "thinking": words }])));
+                if let Some(at) = begun() {
+                    out.add(at, said(json!([{ "type": "thinking", "thinking": words }])));
                 }
             }
             (Some("tool"), _) => was_refused |= call(out, &part, &said),

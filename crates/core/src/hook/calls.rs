@@ -28,6 +28,13 @@ pub(super) struct OpenRequest {
     pub input: u64,
 }
 
+impl OpenRequest {
+    /// Whether the answer to a call is the one to this request. An answer that names no call is to all of the same agent.
+    pub fn is_answered_by(&self, call: &HookToolCall, agent: Option<&Arc<str>>) -> bool {
+        self.shown.agent.as_ref() == agent && (call.id.is_none() || self.shown.call == call.id)
+    }
+}
+
 /// A call that has ended.
 #[derive(Debug, Clone)]
 pub(super) struct EndedCall {

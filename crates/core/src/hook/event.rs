@@ -39,7 +39,7 @@ pub enum HookEvent {
     /// A dialog for this call is about to be shown. The payload has no `tool_use_id`.
     PermissionRequest(HookToolCall),
     /// The user has answered the dialog for a call. Only some agents fire a hook then.
-    PermissionReplied,
+    PermissionReplied(HookToolCall),
     /// The auto mode refused a call. A refusal by the user fires no hook.
     PermissionDenied(HookToolCall),
     /// All calls of one answer are done, including refused ones.

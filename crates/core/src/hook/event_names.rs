@@ -13,7 +13,7 @@ impl HookEvent {
             Self::PostToolUse(_) => "PostToolUse",
             Self::PostToolUseFailure { .. } => "PostToolUseFailure",
             Self::PermissionRequest(_) => "PermissionRequest",
-            Self::PermissionReplied => "PermissionReplied",
+            Self::PermissionReplied(_) => "PermissionReplied",
             Self::PermissionDenied(_) => "PermissionDenied",
             Self::PostToolBatch => "PostToolBatch",
             Self::Notification { .. } => "Notification",

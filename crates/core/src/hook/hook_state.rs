@@ -62,9 +62,10 @@ impl HookReading {
     /// Applies the next event.
     pub fn apply(&mut self, turn_event: &TurnEvent, at: Timestamp) {
         self.heard_at = self.heard_at.max(at);
-        let (agent, of_turn) = (turn_event.agent.as_ref(), turn_event.agent.is_none());
-        let late = of_turn && self.is_of_an_earlier_prompt(turn_event.prompt.as_ref());
-        match &turn_event.event {
+        let TurnEvent { event, agent, of_compaction, prompt } = turn_event;
+        let (agent, of_turn) = (agent.as_ref(), agent.is_none());
+        let late = of_turn && self.is_of_an_earlier_prompt(prompt.as_ref());
+        match event {
             HookEvent::SessionStart { source, .. } => self.start(*source, at),
             HookEvent::SessionEnd { reason } => {
                 let heard_at = self.heard_at;
@@ -102,8 +103,8 @@ impl HookReading {
                 self.ended(failed, at);
             }
             HookEvent::Interrupted if of_turn => self.ended(HookTurn::Interrupted, at),
-            HookEvent::SubagentStart if !turn_event.of_compaction => self.agents.extend(agent.cloned()),
-            HookEvent::SubagentStop if !turn_event.of_compaction => {
+            HookEvent::SubagentStart if !of_compaction => self.agents.extend(agent.cloned()),
+            HookEvent::SubagentStop if !of_compaction => {
                 self.drop_calls_of(agent);
                 let ran = agent.is_some_and(|agent| self.agents.remove(agent));
                 if ran && self.agents.is_empty() {
@@ -120,8 +121,8 @@ impl HookReading {
                 self.asks.retain(|ask| ask.shown.kind != StateKind::Dialog);
                 self.goes_on(at);
             }
-            HookEvent::PermissionReplied => {
-                self.asks.retain(|ask| ask.shown.agent.as_ref() != agent);
+            HookEvent::PermissionReplied(call) => {
+                self.asks.retain(|ask| !ask.is_answered_by(call, agent));
                 self.goes_on(at);
             }
             _ => {}
@@ -285,11 +286,11 @@ impl HookReading {
         if agent.is_none() {
             self.mark_running(at);
         }
-        self.push_ask(call, id, agent, at, false);
+        self.push_ask(call, call.id.clone().or(id), agent, at, false);
     }
 
-    /// Adds a request. The calls of one agent (the turn's own, or a subagent) ask one after another (measured with
-    /// 2.1.329). So a new request of the same agent means that its earlier one is answered.
+    /// Adds a request. The calls of the turn, or of a subagent, ask one after another (measured with 2.1.329). So a new
+    /// request means that the earlier one is answered, unless requests name their calls.
     fn push_ask(
         &mut self,
         call: &HookToolCall,
@@ -298,7 +299,8 @@ impl HookReading {
         at: Timestamp,
         implied: bool,
     ) {
-        self.asks.retain(|ask| ask.shown.agent.as_ref() != agent);
+        let named = !implied && call.id.is_some();
+        self.asks.retain(|ask| ask.shown.agent.as_ref() != agent || (named && ask.shown.call != id));
         let shown = HookRequest {
             kind: asks_by_itself(&call.tool).unwrap_or(StateKind::Permission),
             tool: Arc::clone(&call.tool),
@@ -392,8 +394,6 @@ impl HookReading {
 
     /// Confirms every open request, because neither notification names the call or the subagent.
     fn confirm(&mut self, at: Timestamp) {
-        for ask in &mut self.asks {
-            ask.shown.confirmed = Some(at);
-        }
+        self.asks.iter_mut().for_each(|ask| ask.shown.confirmed = Some(at));
     }
 }

@@ -1,5 +1,6 @@
 //! An engine that watches a database, and the agent that writes it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,6 +45,8 @@ pub struct House {
     pub now: Timestamp,
     processes: FakeProcesses,
     heard: u64,
+    /// The calls of open requests.
+    asked: BTreeMap<String, String>,
     /// How the turn ends, if not as usual.
     end: Option<&'static str>,
 }
@@ -59,7 +62,7 @@ impl House {
         let processes = FakeProcesses::new();
         processes.set(Instance { pid: PID, proc_start: Some("1".into()) }, Liveness::Alive);
         let engine = engine(folder.path(), &processes, now);
-        Self { folder, sql, engine, now, processes, heard: 0, end: None }
+        Self { folder, sql, engine, now, processes, heard: 0, asked: BTreeMap::new(), end: None }
     }
 
     /// Another program, which has seen nothing yet, looks at the same rows.
@@ -120,11 +123,16 @@ impl House {
             "permission.asked" => {
                 payload["tool_name"] = "Bash".into();
                 payload["tool_input"] = more["metadata"].clone();
-                payload["tool_use_id"] = more["tool"]["callID"].clone();
+                let call = more["tool"]["callID"].as_str().unwrap();
+                payload["tool_use_id"] = call.into();
+                self.asked.insert(more["id"].as_str().unwrap().to_owned(), call.to_owned());
                 "PermissionRequest"
             }
             "permission.replied" => {
                 self.end = if more["reply"] == "reject" { Some("Interrupt") } else { self.end };
+                if let Some(asked) = self.asked.remove(more["requestID"].as_str().unwrap()) {
+                    payload["tool_use_id"] = asked.into();
+                }
                 "PermissionReplied"
             }
             "session.idle" => match self.end.replace("") {

@@ -2,5 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a broken recording should fail loudly")]
 
+mod faults;
 mod house;
 mod states;

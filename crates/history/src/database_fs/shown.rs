@@ -1,10 +1,11 @@
 //! The lines of one session of a database: which there are, and their texts as they are read.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use watchbill_agents::traits::{Database, Row};
 use watchbill_store::foreign::{Cell, ForeignDatabase};
@@ -12,6 +13,8 @@ use watchbill_watch::fs::{FileStat, ReadAt};
 
 /// The messages that are looked at again after a change. A prompt waits while the answer before it still changes.
 const NEWEST: i64 = 8;
+/// The most sessions above a subagent's.
+const MAX_DEPTH: usize = 32;
 /// All messages.
 const ALL: i64 = -1;
 /// The most bytes of texts that are kept while a file is open.
@@ -24,6 +27,10 @@ pub(super) struct KnownSession {
     pub updated: i64,
     /// The time of its newest change.
     pub changed: i64,
+    /// The number of parts of its newest messages: one that is taken away has no time. Negative: not known.
+    pub parts: i64,
+    /// The time of the change that brought its newest line.
+    pub written: i64,
     pub len: u64,
     /// Rows can change without a change of its own row.
     pub is_open: bool,
@@ -41,23 +48,23 @@ pub(super) fn sessions(database: &Database, sql: &ForeignDatabase) -> io::Result
         .collect();
     let parents: HashMap<&str, &str> =
         sessions.iter().filter_map(|(id, parent, _)| Some((&**id, parent.as_deref()?))).collect();
+    let known: HashSet<&str> = sessions.iter().map(|(id, ..)| &**id).collect();
+    let parent = |id: &&str| parents.get(id).copied().filter(|parent| known.contains(parent));
+    // Parents that are missing, or that go in a circle, are written by mistake.
     let top = |id: &str| {
-        let mut top = *parents.get(id)?;
-        // Parents in a circle are written by mistake.
-        for _ in 0..parents.len() {
-            top = parents.get(top).copied().unwrap_or(top);
-        }
-        Some(top)
+        let last = std::iter::successors(parent(&id), parent).take(MAX_DEPTH).last()?;
+        parent(&last).is_none().then_some(last)
     };
     let place =
         |(id, _, updated): &(String, Option<String>, i64)| ((database.path_of)(id, top(id)), *updated);
-    Ok(sessions.iter().map(place).collect())
+    Ok(sessions.iter().map(place).filter(|(path, _)| (database.session_of)(path).is_some()).collect())
 }
 
 /// A message, or the session's own row.
 struct Unit {
     id: String,
     changed: i64,
+    parts: i64,
     is_open: bool,
     /// The time and the length of each line.
     lines: Vec<(i64, u32)>,
@@ -67,13 +74,9 @@ struct Unit {
 fn units(database: &Database, sql: &ForeignDatabase, session: &str, limit: i64) -> io::Result<Vec<Unit>> {
     let rows = sql.rows(database.units, &[&session, &limit])?;
     let unit = |row: Vec<Cell>| {
-        let [id, changed, open] = <[Cell; 3]>::try_from(row).ok()?;
-        Some(Unit {
-            id: id.text()?,
-            changed: changed.number()?,
-            is_open: open.number() == Some(1),
-            lines: Vec::new(),
-        })
+        let [id, changed, parts, open] = <[Cell; 4]>::try_from(row).ok()?;
+        let (changed, parts, is_open) = (changed.number()?, parts.number()?, open.number() == Some(1));
+        Some(Unit { id: id.text()?, changed, parts, is_open, lines: Vec::new() })
     };
     Ok(rows.into_iter().filter_map(unit).collect())
 }
@@ -83,7 +86,8 @@ fn own_row(database: &Database, sql: &ForeignDatabase, session: &str) -> io::Res
     let row = sql.rows(database.session, &[&session])?.into_iter().next().ok_or(io::ErrorKind::NotFound)?;
     let read = |row: Vec<Cell>| {
         let [id, changed, messages] = <[Cell; 3]>::try_from(row).ok()?;
-        let unit = Unit { id: id.text()?, changed: changed.number()?, is_open: false, lines: Vec::new() };
+        let (id, changed) = (id.text()?, changed.number()?);
+        let unit = Unit { id, changed, parts: 0, is_open: false, lines: Vec::new() };
         Some((unit, usize::try_from(messages.number()?).ok()?))
     };
     read(row).ok_or_else(|| io::Error::other("the row of a session has other columns"))
@@ -98,8 +102,10 @@ pub(super) fn newest(database: &Database, sql: &ForeignDatabase, session: &str) 
 fn known(own: &Unit, newest: &[Unit], len: u64) -> KnownSession {
     let newest = newest.iter().take(NEWEST as usize);
     let changed = newest.clone().map(|unit| unit.changed).max();
+    let parts = newest.clone().map(|unit| unit.parts).sum();
     let is_open = newest.into_iter().any(|unit| unit.is_open);
-    KnownSession { updated: own.changed, changed: own.changed.max(changed.unwrap_or(0)), len, is_open }
+    let changed = own.changed.max(changed.unwrap_or(0));
+    KnownSession { updated: own.changed, changed, parts, written: changed, len, is_open }
 }
 
 /// The lines of a session, without their texts.
@@ -110,10 +116,14 @@ pub(super) struct ShownSession {
     /// All lines in their order.
     lines: Vec<ShownLine>,
     len: u64,
+    /// See [`KnownSession::written`].
+    written: i64,
+    /// Rows have changed without a change of their times.
+    stale: AtomicBool,
 }
 
 /// A line, and where it ends.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct ShownLine {
     /// 0 is the own row, and 1 the oldest message.
     unit: u32,
@@ -134,6 +144,7 @@ impl ShownSession {
         settled: i64,
     ) -> io::Result<(Self, Texts)> {
         let (own, messages) = own_row(database, sql, session)?;
+        let before = before.filter(|before| !before.stale.load(Ordering::Relaxed));
         let found = match before {
             Some(before) => {
                 let mut newest = units(database, sql, session, NEWEST)?;
@@ -152,9 +163,13 @@ impl ShownSession {
             }
             None => units(database, sql, session, ALL)?,
         };
-        let mut shown = Self { own, units: found, lines: Vec::new(), len: 0 };
+        let (lines, stale) = (Vec::new(), AtomicBool::new(false));
+        let mut shown = Self { own, units: found, lines, len: 0, written: 0, stale };
         let texts = shown.take_lines(database, sql, before, settled)?;
         shown.order();
+        // A change that brings no line is no change of the file.
+        let same = before.filter(|before| before.lines == shown.lines);
+        shown.written = same.map_or(shown.known().changed, |before| before.written);
         Ok((shown, texts))
     }
 
@@ -176,7 +191,10 @@ impl ShownSession {
         let count = self.units.len();
         // The newest ones first: these are the ones that are read.
         for (n, unit) in self.units.iter_mut().chain([&mut self.own]).enumerate() {
-            match known.get(&*unit.id).filter(|known| known.changed == unit.changed) {
+            match known
+                .get(&*unit.id)
+                .filter(|known| (known.changed, known.parts) == (unit.changed, unit.parts))
+            {
                 Some(known) if unit.changed < settled => unit.lines.clone_from(&known.lines),
                 _ => {
                     let lines = (database.lines)(&rows(database, sql, &unit.id)?);
@@ -210,7 +228,7 @@ impl ShownSession {
     }
 
     pub(super) fn known(&self) -> KnownSession {
-        known(&self.own, &self.units, self.len)
+        KnownSession { written: self.written, ..known(&self.own, &self.units, self.len) }
     }
 
     fn unit(&self, number: u32) -> &Unit {
@@ -275,6 +293,7 @@ impl OpenSession {
             let lines = (self.database.lines)(&rows(self.database, &self.sql, &unit.id)?);
             let lens = lines.iter().map(|line| line.text.len() as u32);
             if !lens.eq(unit.lines.iter().map(|(_, len)| *len)) {
+                self.shown.stale.store(true, Ordering::Relaxed);
                 return Err(io::Error::other("a message was changed while it was read"));
             }
             if texts.values().flatten().map(String::len).sum::<usize>() > MAX_TEXTS {

@@ -16,13 +16,14 @@ use super::error::SettingsError;
 const WAS_EMPTY: &str = " ";
 
 /// The lines of a plugin around its settings.
-const PLUGINS_SETTINGS: [&str; 2] = ["// watchbill: settings begin\n", "// watchbill: settings end"];
+const PLUGINS_SETTINGS: [&str; 2] = ["// watchbill: settings begin", "// watchbill: settings end"];
 
 /// What stands before settings, the settings, and what stands behind them: a byte order mark that some editors write, or the program of
 /// a plugin of ours.
 pub(super) fn parts(text: &str) -> (&str, &str, &str) {
     let [begin, end] = PLUGINS_SETTINGS;
-    let plugin = text.find(begin).zip(text.rfind(end)).map(|(from, to)| (from + begin.len(), to));
+    let line_end = |at: usize| text[at..].find('\n').map(|end| at + end + 1);
+    let plugin = text.find(begin).and_then(line_end).zip(text.rfind(end));
     if let Some((from, to)) = plugin.filter(|(from, to)| from <= to) {
         return (&text[..from], &text[from..to], &text[to..]);
     }
