@@ -182,14 +182,20 @@ fn layout_of(agent: Agent) -> &'static Layout {
 
 /// The meaning of a stored path. It may lie below a root that is not watched now.
 pub fn place_of(path: &Path) -> Option<ClientPath> {
+    found(path).map(|(_, place)| place)
+}
+
+/// The layout that knows a stored path. The place of a subagent does not name its agent.
+fn found(path: &Path) -> Option<(&'static Layout, ClientPath)> {
     // The default agent's rule is the widest one.
-    Agent::ALL.into_iter().rev().find_map(|agent| (traits(agent).layout?.find)(path))
+    let layouts = Agent::ALL.into_iter().rev().filter_map(|agent| traits(agent).layout);
+    layouts.into_iter().find_map(|layout| Some((layout, (layout.find)(path)?)))
 }
 
 /// The project of a transcript, as Claude Code names the folder of a project: the working folder with a hyphen for each character
 /// but letters and digits.
 pub fn project_of(path: &Path, cwd: Option<&str>) -> Option<String> {
-    match place_of(path).map(|place| layout_of(place.agent()).names_projects) {
+    match found(path).map(|(layout, _)| layout.names_projects) {
         Some(false) => Some(cwd?.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()),
         _ => Some(path.parent()?.file_name()?.to_string_lossy().into_owned()),
     }
@@ -197,5 +203,5 @@ pub fn project_of(path: &Path, cwd: Option<&str>) -> Option<String> {
 
 /// The parser of the lines of the transcript at this path.
 pub fn parser_of(path: &Path) -> Parser {
-    layout_of(place_of(path).map_or_else(Agent::default, |place| place.agent())).parse_line
+    found(path).map_or(&claude::LAYOUT, |(layout, _)| layout).parse_line
 }

@@ -48,6 +48,26 @@ pub struct Traits {
     pub instructions: &'static [&'static str],
 }
 
+impl Traits {
+    /// An agent of which only the files are known. Each names itself, its folder and its layout.
+    pub(crate) const OF_FILES: Self = Self {
+        title: "",
+        program: "",
+        folder: "",
+        folder_variable: None,
+        resume: "",
+        takes_session_id: false,
+        layout: None,
+        hooks: None,
+        writes_transcripts: false,
+        expects_registry: |_, _| false,
+        pid_variable: None,
+        project_variable: None,
+        without_dialogs: None,
+        instructions: &["AGENTS.md"],
+    };
+}
+
 /// How an agent runs hooks.
 #[derive(Debug)]
 pub struct HookTraits {
@@ -136,6 +156,27 @@ pub struct Layout {
     pub removes_old: bool,
     /// Reads one line of a transcript.
     pub parse_line: Parser,
+}
+
+impl Layout {
+    /// A layout without live files. Each agent says what its paths mean and how its lines are read.
+    pub(crate) const OF_FILES: Self = Self {
+        folders: &[],
+        registry: None,
+        lock_of: None,
+        server: None,
+        database: None,
+        names: None,
+        classify: |_| None,
+        kind_of: |_| None,
+        may_hold: |_| true,
+        may_miss: |_| false,
+        is_copy: |_| false,
+        find: |_| None,
+        names_projects: false,
+        removes_old: false,
+        parse_line: |_, _| LineReport::default(),
+    };
 }
 
 /// A database of an agent, whose sessions are shown as transcripts in a folder at its own path.

@@ -12,33 +12,17 @@ pub const TRAITS: Traits = Traits {
     folder: ".copilot",
     folder_variable: Some(("COPILOT_HOME", "")),
     resume: "copilot --resume=",
-    takes_session_id: false,
     layout: Some(&LAYOUT),
-    hooks: None,
-    writes_transcripts: false,
-    // A session of a killed process keeps its file. Without one, nothing is known of a process.
-    expects_registry: |_, _| false,
-    pid_variable: None,
-    project_variable: None,
-    without_dialogs: None,
-    instructions: &["AGENTS.md"],
+    ..Traits::OF_FILES
 };
 
 /// How Copilot's files lie.
 pub const LAYOUT: Layout = Layout {
     folders: layout::FOLDERS,
-    registry: None,
-    lock_of: None,
-    server: None,
-    database: None,
-    names: None,
     classify: layout::classify,
     kind_of: layout::kind_of,
     may_hold: layout::may_hold,
-    may_miss: |_| false,
-    is_copy: |_| false,
     find: layout::find,
-    names_projects: false,
-    removes_old: false,
     parse_line: records::parse_line,
+    ..Layout::OF_FILES
 };

@@ -6,12 +6,34 @@ use watchbill_core::transcript::report::LineReport;
 
 use crate::fold::json::{list, number, text};
 use crate::traits::RecordSink;
-use crate::translated::{self, ended, failed, interrupted, permission, prompt, result, said};
+use crate::translated::{
+    self, Word, ended, failed, in_our_words, interrupted, permission, prompt, result, said,
+};
 
 /// Reads one line, without its newline. Never fails: records and their payloads go to `sink`, problems into the report.
 pub fn parse_line(line: &[u8], sink: RecordSink<'_>) -> LineReport {
     translated::parse_line(line, translate, sink)
 }
+
+/// Copilot's own tools and their fields.
+const WORDS: &[Word] = &[
+    ("bash", "Bash", &[]),
+    ("shell", "Bash", &[]),
+    ("powershell", "PowerShell", &[]),
+    ("view", "Read", FILE),
+    ("create", "Write", FILE),
+    ("edit", "Edit", FILE),
+    ("str_replace", "Edit", FILE),
+    ("str_replace_editor", "Edit", FILE),
+    ("grep", "Grep", &[]),
+    ("glob", "Glob", &[]),
+    ("web_fetch", "WebFetch", &[]),
+    ("web_search", "WebSearch", &[]),
+    ("task", "Task", &[]),
+    ("update_todo", "TodoWrite", &[]),
+    ("exit_plan_mode", "ExitPlanMode", &[]),
+];
+const FILE: &[(&str, &str)] = &[("path", "file_path"), ("old_str", "old_string"), ("new_str", "new_string")];
 
 fn translate(event: &Value) -> Option<Vec<Value>> {
     let (data, at) = (&event["data"], &event["timestamp"]);
@@ -169,41 +191,11 @@ fn call(data: &Value, at: &Value) -> Value {
     let (name, input) = match text(data, "toolName").unwrap_or_default() {
         "ask_user" => {
             let question = json!({ "question": input["message"].as_str().or(input["question"].as_str()) });
-            ("AskUserQuestion", json!({ "questions": [question] }))
+            ("AskUserQuestion".to_owned(), json!({ "questions": [question] }))
         }
-        "exit_plan_mode" => ("ExitPlanMode", input.clone()),
-        name => (tool(name), with_file(input)),
+        name => in_our_words(name, input, WORDS),
     };
     said(at, json!({ "type": "tool_use", "id": data["toolCallId"], "name": name, "input": input }))
-}
-
-/// A tool in the words of the transcript's form.
-fn tool(name: &str) -> &str {
-    match name {
-        "bash" | "shell" => "Bash",
-        "powershell" => "PowerShell",
-        "view" => "Read",
-        "create" => "Write",
-        "edit" | "str_replace" | "str_replace_editor" => "Edit",
-        "grep" => "Grep",
-        "glob" => "Glob",
-        "web_fetch" => "WebFetch",
-        "web_search" => "WebSearch",
-        "task" => "Task",
-        "update_todo" => "TodoWrite",
-        other => other,
-    }
-}
-
-/// An input whose file has the usual name too.
-fn with_file(input: &Value) -> Value {
-    let mut input = input.clone();
-    if let Some(path) = text(&input, "path").map(str::to_owned)
-        && input.get("file_path").is_none()
-    {
-        input["file_path"] = path.into();
-    }
-    input
 }
 
 /// The tool of a request, and what it acts on.

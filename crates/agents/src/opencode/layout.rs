@@ -83,6 +83,7 @@ fn is_id(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::project_of;
 
     #[test]
     fn sessions_and_the_database_are_known_and_nothing_else() {
@@ -96,6 +97,8 @@ mod tests {
         let child = Path::new(DATABASE).join(child);
         let place = ClientPath::Subagent { session, agent: "ses_1".into() };
         assert_eq!((classify(&child), kind_of(&child)), (Some(place), Some(ClientPathKind::Subagent)));
+        let project = project_of(&Path::new("/home/dev/x").join(&child), Some("/home/dev/work"));
+        assert_eq!(project.as_deref(), Some("-home-dev-work"), "a subagent belongs to the same agent");
         for database in ["opencode.db", "opencode.db-wal"] {
             let place = ClientPath::Database { agent: Agent::Opencode };
             assert_eq!(classify(Path::new(database)), Some(place), "{database}");

@@ -15,15 +15,9 @@ pub const TRAITS: Traits = Traits {
     folder: ".local/share/opencode",
     folder_variable: Some(("XDG_DATA_HOME", "opencode")),
     resume: "opencode --session",
-    takes_session_id: false,
     layout: Some(&LAYOUT),
     hooks: Some(&HOOKS),
-    writes_transcripts: false,
-    expects_registry: |_, _| false,
-    pid_variable: None,
-    project_variable: None,
-    without_dialogs: None,
-    instructions: &["AGENTS.md"],
+    ..Traits::OF_FILES
 };
 
 /// How opencode runs hooks: by a plugin of ours.
@@ -48,21 +42,12 @@ pub const HOOKS: HookTraits = HookTraits {
 
 /// How opencode's files lie.
 pub const LAYOUT: Layout = Layout {
-    folders: &[],
-    registry: None,
-    lock_of: None,
-    server: None,
     database: Some(&DATABASE),
-    names: None,
     classify: layout::classify,
     kind_of: layout::kind_of,
-    may_hold: |_| true,
-    may_miss: |_| false,
-    is_copy: |_| false,
     find: layout::find,
-    names_projects: false,
-    removes_old: false,
     parse_line: rows::parse_line,
+    ..Layout::OF_FILES
 };
 
 /// Its database (1.2 to 1.18). The tables `account`, `credential` and `control_account` hold secrets and are never asked.

@@ -1,7 +1,7 @@
 // The plugin of Watchbill. It passes what happens in opencode on, and the answers that a person gives there back.
 // `watchbill hooks uninstall --agent opencode` removes it. Nothing in opencode waits for it.
 // opencode loads it at its next start. For a folder with plugins it may fetch packages of its own first.
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 
 const settings =
 // watchbill: settings begin
@@ -17,8 +17,8 @@ const inWords = (tool, input) => ({
 });
 
 // A subagent's session -> the session that began it. A call -> its session, tool and input. A request -> its session, its call, and
-// the process that waits for an answer. Sessions that were heard of.
-const parents = new Map(), calls = new Map(), requests = new Map(), seen = new Set();
+// the process that waits for an answer.
+const parents = new Map(), calls = new Map(), requests = new Map();
 // A session -> the event to tell when it is idle, if that is not the usual end of a turn; "" if the end was told.
 const ends = new Map();
 let last = Promise.resolve();
@@ -54,7 +54,6 @@ function run(line, payload, begun) {
 function tell(cwd, session, event, more = {}) {
   let top = session;
   for (let depth = 0; parents.has(top) && depth < 32; depth++) top = parents.get(top);
-  seen.add(top);
   const agent = top === session ? {} : { agent_id: session, agent_type: "task" };
   const payload = { session_id: top, cwd, hook_event_name: event, ...agent, ...more };
   for (const line of lines(event)) {
@@ -149,16 +148,6 @@ export const Watchbill = async ({ client, directory }) => {
       ends.set(sessionID, "");
       if (error?.name === "MessageAbortedError") return named("Interrupt", { sessionID });
       named("StopFailure", { sessionID, fields: { error: error?.name, last_assistant_message: error?.data?.message } });
-    },
-    // The process may end before anything else leaves it.
-    "server.instance.disposed": () => {
-      for (const session of [...seen].slice(-20)) {
-        const payload = { session_id: session, cwd: directory, hook_event_name: "SessionEnd", reason: "other" };
-        for (const line of lines("SessionEnd")) {
-          spawnSync(inShell(line), { shell: true, input: JSON.stringify(payload), timeout: 1000, windowsHide: true });
-        }
-      }
-      seen.clear();
     },
   };
   return {

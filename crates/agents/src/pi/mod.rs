@@ -12,32 +12,17 @@ pub const TRAITS: Traits = Traits {
     folder: ".pi/agent",
     folder_variable: Some(("PI_CODING_AGENT_DIR", "")),
     resume: "pi --session",
-    takes_session_id: false,
     layout: Some(&LAYOUT),
-    hooks: None,
-    writes_transcripts: false,
-    expects_registry: |_, _| false,
-    pid_variable: None,
-    project_variable: None,
-    without_dialogs: None,
-    instructions: &["AGENTS.md"],
+    ..Traits::OF_FILES
 };
 
 /// How pi's files lie.
 pub const LAYOUT: Layout = Layout {
     folders: layout::FOLDERS,
-    registry: None,
-    lock_of: None,
-    server: None,
-    database: None,
-    names: None,
     classify: layout::classify,
     kind_of: layout::kind_of,
     may_hold: layout::may_hold,
-    may_miss: |_| false,
-    is_copy: |_| false,
     find: layout::find,
-    names_projects: false,
-    removes_old: false,
     parse_line: records::parse_line,
+    ..Layout::OF_FILES
 };

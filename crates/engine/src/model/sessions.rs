@@ -137,7 +137,7 @@ impl Sessions {
         lineage.own_started_at.or(lineage.started_at)
     }
 
-    /// If the session is a subagent: the session that started it and is none itself.
+    /// If the session is a subagent: the session at the beginning of its parents.
     pub fn whole_of(&self, id: &SessionId) -> Option<SessionId> {
         let starter = |id: &SessionId| self.fold(id)?.lineage().subagent_of.clone();
         // A broken file may name its own subagent as its parent.

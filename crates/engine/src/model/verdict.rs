@@ -85,7 +85,7 @@ pub fn joined_verdict<'a>(inputs: &'a RowInputs<'_>) -> Option<Joined<'a>> {
     Some(if hosted { Joined { verdict, asking: None, running: 0 } } else { inputs.parts.join(verdict) })
 }
 
-/// Weighs the witnesses of one session alone. `None` if there are none.
+/// Weighs the witnesses of one session alone. `None` without a witness.
 pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
     let instances = inputs.instances();
     let running: Vec<Instance> = instances.iter().map(|witness| witness.entry.instance.clone()).collect();

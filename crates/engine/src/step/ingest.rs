@@ -24,7 +24,7 @@ pub(super) fn read_meta(rooms: &mut Rooms, path: &Path) {
     }
 }
 
-/// Reads the file with the names of sessions. Without one, there are none.
+/// Reads the file with the names of sessions. A missing file takes the names away.
 pub(super) fn read_names(rooms: &mut Rooms, path: &Path) {
     let Some((root, _)) = rooms.env.place_of(path) else { return };
     let Some(names) = root.names() else { return };

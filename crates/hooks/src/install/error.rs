@@ -24,7 +24,7 @@ pub enum SettingsError {
         /// The program's path, or the data folder's.
         path: PathBuf,
     },
-    /// The file has the name of a plugin of ours, and is none.
+    /// Another program's file has the name of our plugin.
     #[error("it is not of Watchbill; give it another name, then run this again")]
     NotOurs,
     /// The file is empty, so it is no JSON.
