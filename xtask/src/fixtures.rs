@@ -91,7 +91,9 @@ fn refresh_rows(from: &Path, to: &Path) -> Result<u32> {
             "row" => matches!(word("table"), "session" | "message" | "part"),
             "hook" => {
                 let event = operation["payload"]["type"].as_str().unwrap_or_default();
-                ["permission.", "question.", "session."].iter().any(|begin| event.starts_with(begin))
+                let kept =
+                    ["permission.", "question.", "session."].iter().any(|begin| event.starts_with(begin));
+                kept || word("arg") != "event"
             }
             _ => false,
         }

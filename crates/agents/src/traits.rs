@@ -92,8 +92,8 @@ pub struct HookTraits {
     pub is_plain_json: bool,
     /// All events that the hooks subscribe to.
     pub events: &'static [Event],
-    /// The event of handlers that wait for answers.
-    pub answer_event: &'static Event,
+    /// The event of handlers that wait for answers. `None`: the agent takes no answer from outside.
+    pub answer_event: Option<&'static Event>,
     /// How long such a handler waits, in seconds, where the agent opens its dialog only afterwards.
     pub answer_wait: Option<u64>,
     /// An answer can stop the turn, change the call, or add rules. Otherwise it only allows or denies.

@@ -381,26 +381,37 @@ fn settings_that_codex_could_not_read_are_refused_with_the_place() {
 }
 
 #[test]
-fn opencode_gets_a_plugin_of_our_own_and_no_other_file_is_touched() {
-    let command = HookCommand { agent: Agent::Opencode, ..command() };
-    let events = events_for(Agent::Opencode, None, None);
-    let made = install(None, &command, &events).unwrap();
-    assert_eq!(find_ours(&made, Purpose::Events).unwrap().len(), 13);
-    assert!(made.contains("/usr/local/bin/watchbill hook --agent opencode\""), "{made}");
-    assert_eq!(install(Some(&made), &command, &events).unwrap(), made);
-    let answers = command.for_answers();
+fn some_agents_get_a_plugin_of_our_own_and_no_other_file_is_touched() {
+    for agent in [Agent::Opencode, Agent::Pi] {
+        let command = HookCommand { agent, ..command() };
+        let events = events_for(agent, None, None);
+        let made = install(None, &command, &events).unwrap();
+        assert_eq!(find_ours(&made, Purpose::Events).unwrap().len(), events.len());
+        let line = format!("/usr/local/bin/watchbill hook --agent {}\"", agent.as_str());
+        assert!(made.contains(&line), "{made}");
+        assert_eq!(install(Some(&made), &command, &events).unwrap(), made);
+        assert_eq!(uninstall(&made, Purpose::Events).unwrap(), None);
+        // The program around the settings is of another version.
+        let older = made.replace("the agent never waits for it", "");
+        assert_ne!(older, made);
+        assert_eq!(install(Some(&older), &command, &events).unwrap(), made);
+        // An editor has written other line ends.
+        let edited = made.replace('\n', "\r\n");
+        assert_eq!(find_ours(&edited, Purpose::Events).unwrap().len(), events.len());
+        let others = "export const Mine = async () => ({});\n";
+        assert_eq!(install(Some(others), &command, &events), Err(SettingsError::NotOurs));
+        assert!(uninstall(others, Purpose::Events).is_err());
+    }
+}
+
+#[test]
+fn a_plugin_has_handlers_for_answers_where_the_agent_takes_any() {
+    let of = |agent| HookCommand { agent, ..command() };
+    let (pi, opencode) = (of(Agent::Pi).for_answers(), of(Agent::Opencode));
+    assert_eq!(wanted_events(&pi, None, None), Vec::<&Event>::new());
+    let made = install(None, &opencode, &events_for(Agent::Opencode, None, None)).unwrap();
+    let answers = opencode.for_answers();
     let asking = install(Some(&made), &answers, &wanted_events(&answers, None, None)).unwrap();
     assert_eq!(find_ours(&asking, Purpose::Answers).unwrap().len(), 1);
-    assert_eq!(uninstall(&asking, Purpose::Answers).unwrap(), Some(made.clone()));
-    assert_eq!(uninstall(&made, Purpose::Events).unwrap(), None);
-    // The program around the settings is of another version.
-    let older = asking.replace("Nothing in opencode waits for it.", "");
-    assert_ne!(older, asking);
-    assert_eq!(install(Some(&older), &command, &events).unwrap(), asking);
-    // An editor has written other line ends.
-    let edited = asking.replace('\n', "\r\n");
-    assert_eq!(find_ours(&edited, Purpose::Events).unwrap().len(), 13);
-    let others = "export const Mine = async () => ({});\n";
-    assert_eq!(install(Some(others), &command, &events), Err(SettingsError::NotOurs));
-    assert!(uninstall(others, Purpose::Events).is_err());
+    assert_eq!(uninstall(&asking, Purpose::Answers).unwrap(), Some(made));
 }

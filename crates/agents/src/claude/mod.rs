@@ -46,7 +46,7 @@ pub const HOOKS: HookTraits = HookTraits {
     managed_settings: Some(install::MANAGED_SETTINGS),
     is_plain_json: false,
     events: install::EVENTS,
-    answer_event: &install::ANSWER_EVENT,
+    answer_event: Some(&install::ANSWER_EVENT),
     answer_wait: None,
     takes_rules: true,
     context_events: install::CONTEXT_EVENTS,

@@ -12,7 +12,7 @@ pub const SETTINGS: &str = "plugins/watchbill.js";
 pub const NOTE: &str = "opencode loads the plugin at its next start. For a folder with plugins it may fetch packages of its own first.";
 
 /// The program around the settings.
-pub const PLUGIN: &str = include_str!("plugin.js");
+pub const PLUGIN: &str = concat!(include_str!("../plugin.js"), include_str!("plugin.js"));
 
 const fn event(name: &'static str) -> Event {
     Event { name, since: Version(0, 0, 0), waits: true, matcher: None, timeout: None }
@@ -29,6 +29,7 @@ pub const EVENTS: &[Event] = &[
     event("UserPromptSubmit"),
     event("PreToolUse"),
     event("PermissionRequest"),
+    event("Notification"),
     event("PermissionReplied"),
     event("PostToolUse"),
     event("PostCompact"),

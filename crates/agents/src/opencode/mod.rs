@@ -32,7 +32,7 @@ pub const HOOKS: HookTraits = HookTraits {
     managed_settings: None,
     is_plain_json: true,
     events: install::EVENTS,
-    answer_event: &install::ANSWER_EVENT,
+    answer_event: Some(&install::ANSWER_EVENT),
     answer_wait: None,
     takes_rules: false,
     context_events: &[],

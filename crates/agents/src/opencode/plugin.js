@@ -1,13 +1,4 @@
-// The plugin of Watchbill. It passes what happens in opencode on, and the answers that a person gives there back.
-// `watchbill hooks uninstall --agent opencode` removes it. Nothing in opencode waits for it.
-// opencode loads it at its next start. For a folder with plugins it may fetch packages of its own first.
-import { spawn } from "node:child_process";
-
-const settings =
-// watchbill: settings begin
-{}
-// watchbill: settings end
-;
+// opencode's part. It also brings the answers that a person gives in Watchbill.
 
 // Names of tools and of the fields of their inputs, in the words of Watchbill.
 const words = {"tools":{"bash":"Bash","read":"Read","write":"Write","edit":"Edit","multiedit":"Edit","patch":"apply_patch","grep":"Grep","glob":"Glob","list":"LS","webfetch":"WebFetch","websearch":"WebSearch","task":"Task","todowrite":"TodoWrite","todoread":"TodoRead","skill":"Skill","question":"AskUserQuestion","plan_exit":"ExitPlanMode"},"fields":{"filePath":"file_path","oldString":"old_string","newString":"new_string","replaceAll":"replace_all"}};
@@ -21,44 +12,14 @@ const inWords = (tool, input) => ({
 const parents = new Map(), calls = new Map(), requests = new Map();
 // A session -> the event to tell when it is idle, if that is not the usual end of a turn; "" if the end was told.
 const ends = new Map();
-let last = Promise.resolve();
 
-const lines = (event) =>
-  (settings.hooks?.[event] ?? []).flatMap((group) => group.hooks).map((handler) => handler.command);
-const isAnswer = (line) => line.includes(" --answer");
-
-// The shell becomes the program. Otherwise a kill would end the shell alone.
-const inShell = (line) => (process.platform === "win32" ? line : `exec ${line}`);
-
-/** Runs a command of ours with a payload on its input. Gives its output; no failure reaches opencode. */
-function run(line, payload, begun) {
-  return new Promise((done) => {
-    let output = "";
-    try {
-      const child = spawn(inShell(line), { shell: true, stdio: ["pipe", "pipe", "ignore"], windowsHide: true });
-      // Only a handler for answers waits for long.
-      if (begun) begun(child);
-      else setTimeout(() => child.kill("SIGKILL"), 10_000).unref();
-      child.on("error", () => done(""));
-      child.on("close", () => done(output));
-      child.stdout.on("data", (part) => (output += part));
-      child.stdin.on("error", () => {});
-      child.stdin.end(JSON.stringify(payload));
-    } catch {
-      done("");
-    }
-  });
-}
-
-/** Passes an event on, after all earlier ones. */
+/** Tells an event of a session. */
 function tell(cwd, session, event, more = {}) {
   let top = session;
   for (let depth = 0; parents.has(top) && depth < 32; depth++) top = parents.get(top);
   const agent = top === session ? {} : { agent_id: session, agent_type: "task" };
   const payload = { session_id: top, cwd, hook_event_name: event, ...agent, ...more };
-  for (const line of lines(event)) {
-    if (!isAnswer(line)) last = last.then(() => run(line, payload));
-  }
+  pass(payload);
   return payload;
 }
 
@@ -95,6 +56,12 @@ export const Watchbill = async ({ client, directory }) => {
     await client.postSessionIdPermissionsPermissionId({ path: { id: session, permissionID: id }, body: { response } });
   };
   const named = (event, more) => tell(directory, more.sessionID, event, more.fields);
+  // A dialog that is on the screen counts at once.
+  const shown = (more) => {
+    const payload = named("PermissionRequest", more);
+    named("Notification", { sessionID: more.sessionID, fields: { notification_type: "permission_prompt" } });
+    return payload;
+  };
   const call = (id) => calls.get(id)?.asked ?? {};
   const known = ({ info }) => {
     if (info.parentID) parents.set(info.id, info.parentID);
@@ -122,7 +89,7 @@ export const Watchbill = async ({ client, directory }) => {
     "permission.asked": ({ id, sessionID, permission, metadata, tool }) => {
       const asked = { ...inWords(permission, metadata), ...call(tool?.callID), tool_use_id: tool?.callID ?? id };
       requests.set(id, { session: sessionID, asked });
-      const payload = named("PermissionRequest", { sessionID, fields: asked });
+      const payload = shown({ sessionID, fields: asked });
       if (!payload.agent_id) ask(id, payload, reply(sessionID, id));
     },
     "permission.replied": ({ requestID, sessionID, reply }) => {
@@ -132,7 +99,7 @@ export const Watchbill = async ({ client, directory }) => {
     "question.asked": ({ id, sessionID, questions, tool }) => {
       const asked = { ...inWords("question", { questions }), tool_use_id: tool?.callID ?? id };
       requests.set(id, { session: sessionID, asked });
-      named("PermissionRequest", { sessionID, fields: asked });
+      shown({ sessionID, fields: asked });
     },
     "question.replied": ({ sessionID, requestID }) => named("PermissionReplied", { sessionID, fields: replied(requestID) }),
     "question.rejected": ({ sessionID, requestID }) => named("PermissionReplied", { sessionID, fields: replied(requestID) }),

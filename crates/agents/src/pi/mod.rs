@@ -1,9 +1,11 @@
 //! pi, and Oh My Pi, whose sessions have the same form. [`records`] reads their lines.
 
+pub mod hooks;
+pub mod install;
 pub mod layout;
 pub mod records;
 
-use crate::{Layout, Traits};
+use crate::{HookTraits, Layout, Traits};
 
 /// What pi is.
 pub const TRAITS: Traits = Traits {
@@ -13,7 +15,28 @@ pub const TRAITS: Traits = Traits {
     folder_variable: Some(("PI_CODING_AGENT_DIR", "")),
     resume: "pi --session",
     layout: Some(&LAYOUT),
+    hooks: Some(&HOOKS),
     ..Traits::OF_FILES
+};
+
+/// How pi runs hooks: by an extension of ours.
+pub const HOOKS: HookTraits = HookTraits {
+    parse: hooks::parse_payload,
+    are_of_process: true,
+    settings: install::SETTINGS,
+    settings_folder: None,
+    project_folder: ".pi",
+    plugin: Some(install::EXTENSION),
+    local_settings: None,
+    managed_settings: None,
+    is_plain_json: true,
+    events: install::EVENTS,
+    answer_event: None,
+    answer_wait: None,
+    takes_rules: false,
+    context_events: &[],
+    note: Some(install::NOTE),
+    trust: None,
 };
 
 /// How pi's files lie.

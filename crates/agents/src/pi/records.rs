@@ -20,7 +20,7 @@ pub fn parse_line(line: &[u8], sink: RecordSink<'_>) -> LineReport {
 }
 
 /// pi's own tools and their fields.
-const WORDS: &[Word] = &[
+pub(super) const WORDS: &[Word] = &[
     ("bash", "Bash", &[]),
     ("read", "Read", &[("path", "file_path")]),
     ("write", "Write", &[("path", "file_path")]),

@@ -12,21 +12,23 @@ fn played() -> House {
     house
 }
 
+fn heard(event: &str, call: &str) -> serde_json::Value {
+    json!({ "session_id": SESSION, "hook_event_name": event, "tool_name": "Bash", "tool_input": { "command": call }, "tool_use_id": call })
+}
+
 #[test]
 fn each_of_two_requests_is_answered_for_itself() {
     let mut house = played();
-    for (id, call) in [("per_a", "call_a"), ("per_b", "call_b")] {
-        let asked = json!({ "id": id, "sessionID": SESSION, "metadata": { "command": id }, "tool": { "callID": call } });
-        house.hear(&json!({ "payload": { "type": "permission.asked", "properties": asked } }));
+    for call in ["call_a", "call_b"] {
+        house.hear(&heard("PermissionRequest", call));
     }
     house.wait(2);
     let asks = "waiting_for_approval/permission";
     assert_eq!(state(&house.engine, SESSION), asks);
-    for (id, then) in [("per_a", asks), ("per_b", "working")] {
-        let replied = json!({ "requestID": id, "sessionID": SESSION, "reply": "once" });
-        house.hear(&json!({ "payload": { "type": "permission.replied", "properties": replied } }));
+    for (call, then) in [("call_a", asks), ("call_b", "working")] {
+        house.hear(&heard("PermissionReplied", call));
         house.wait(2);
-        assert_eq!(state(&house.engine, SESSION), then, "after {id}");
+        assert_eq!(state(&house.engine, SESSION), then, "after {call}");
     }
 }
 

@@ -1,6 +1,5 @@
 //! An engine that watches a database, and the agent that writes it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,10 +44,6 @@ pub struct House {
     pub now: Timestamp,
     processes: FakeProcesses,
     heard: u64,
-    /// The calls of open requests.
-    asked: BTreeMap<String, String>,
-    /// How the turn ends, if not as usual.
-    end: Option<&'static str>,
 }
 
 /// The process that runs the sessions.
@@ -62,7 +57,7 @@ impl House {
         let processes = FakeProcesses::new();
         processes.set(Instance { pid: PID, proc_start: Some("1".into()) }, Liveness::Alive);
         let engine = engine(folder.path(), &processes, now);
-        Self { folder, sql, engine, now, processes, heard: 0, asked: BTreeMap::new(), end: None }
+        Self { folder, sql, engine, now, processes, heard: 0 }
     }
 
     /// Another program, which has seen nothing yet, looks at the same rows.
@@ -113,44 +108,8 @@ impl House {
         self.engine.step(self.now, Input::Hints([Hint::File(log)].into()));
     }
 
-    /// What the plugin passes on of an event of the client.
-    pub fn hear(&mut self, operation: &Value) {
-        let (event, more) = (&operation["payload"], &operation["payload"]["properties"]);
-        let session = more["sessionID"].as_str().or(more["info"]["id"].as_str());
-        let mut payload = serde_json::json!({ "session_id": session });
-        let name = match event["type"].as_str().unwrap() {
-            "session.created" => "SessionStart",
-            "permission.asked" => {
-                payload["tool_name"] = "Bash".into();
-                payload["tool_input"] = more["metadata"].clone();
-                let call = more["tool"]["callID"].as_str().unwrap();
-                payload["tool_use_id"] = call.into();
-                self.asked.insert(more["id"].as_str().unwrap().to_owned(), call.to_owned());
-                "PermissionRequest"
-            }
-            "permission.replied" => {
-                self.end = if more["reply"] == "reject" { Some("Interrupt") } else { self.end };
-                if let Some(asked) = self.asked.remove(more["requestID"].as_str().unwrap()) {
-                    payload["tool_use_id"] = asked.into();
-                }
-                "PermissionReplied"
-            }
-            "session.idle" => match self.end.replace("") {
-                Some("") => return,
-                end => end.unwrap_or("Stop"),
-            },
-            "session.status" if more["status"]["type"] == "busy" => {
-                self.end = None;
-                return;
-            }
-            "session.compacted" => "PostCompact",
-            "session.error" if more["error"]["name"] == "MessageAbortedError" => {
-                self.end = Some("");
-                "Interrupt"
-            }
-            _ => return,
-        };
-        payload["hook_event_name"] = name.into();
+    /// A payload of the plugin.
+    pub fn hear(&mut self, payload: &Value) {
         self.heard += 1;
         let origin = HookOrigin {
             id: format!("heard-{}", self.heard).into(),
@@ -217,6 +176,10 @@ pub fn state(engine: &Engine, session: &str) -> String {
 pub fn recording(name: &str) -> (Vec<Value>, Timestamp) {
     let text = std::fs::read_to_string(format!("{FIXTURES}/recordings/{name}.ndjson")).unwrap();
     let mut operations: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // What the plugin told of them.
+    let told = std::fs::read_to_string(format!("{FIXTURES}/payloads/{name}.ndjson")).unwrap_or_default();
+    operations.extend(told.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
+    operations.sort_by_key(|operation| operation["t"].as_i64());
     let first = operations.iter().find_map(|operation| operation["row"]["time_created"].as_i64()).unwrap();
     let later = SystemClock.now().as_millis() - first;
     operations.iter_mut().for_each(|operation| shift(operation, later));
@@ -261,9 +224,9 @@ pub fn play(name: &str, with_plugin: bool, mut seen: impl FnMut(&House, &Value, 
             }
             is_told = is_last;
         }
-        match operation["op"].as_str().unwrap() {
-            "hook" if with_plugin => house.hear(operation),
-            "mark" if with_plugin && operation["text"].as_str().unwrap().starts_with("kill -9") => {
+        match operation["op"].as_str() {
+            None if with_plugin => house.hear(&operation["payload"]),
+            Some("mark") if with_plugin && operation["text"].as_str().unwrap().starts_with("kill -9") => {
                 house.kill()
             }
             _ => {}

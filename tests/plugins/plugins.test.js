@@ -1,0 +1,88 @@
+// What the plugins tell of the events that the real clients had. `WRITE=1` writes tests/fixtures/*/payloads anew.
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+// A process that takes a payload and ends.
+const SPAWN = `const spawn = () => {
+  const on = (name, then) => name === "close" && setImmediate(then);
+  const stdin = { on() {}, end: (text) => globalThis.told.push(JSON.parse(text)) };
+  return { on, stdin, stdout: { on() {} }, kill() {} };
+};`;
+// Settings with a handler for each event.
+const SETTINGS = `{ hooks: new Proxy({}, { get: () => [{ hooks: [{ command: "watchbill hook" }] }] }) }\n`;
+
+/** The plugin as it is installed, without its processes. */
+async function plugin(folder, own) {
+  const read = (name) => readFileSync(path.join(root, "crates/agents/src", name), "utf8");
+  const file = path.join(folder, `${Math.random()}.mjs`);
+  writeFileSync(file, (read("plugin.js") + read(own)).replace(/^import .*$/m, SPAWN).replace("{}\n", SETTINGS));
+  return import(pathToFileURL(file));
+}
+
+/** pi's events: gives what hears them. */
+async function pi(folder) {
+  const start = (await plugin(folder, "pi/extension.js")).default;
+  let handlers = {};
+  return async (arg, { _sessionFile, _sessionId, _cwd, ...event }) => {
+    // A new process.
+    if (arg === "session_start" && event.reason === "startup") {
+      handlers = {};
+      start({ on: (name, handler) => (handlers[name] ??= []).push(handler) });
+    }
+    const sessionManager = { getSessionFile: () => _sessionFile, getSessionId: () => _sessionId };
+    for (const handler of handlers[arg] ?? []) handler(event, { cwd: _cwd, sessionManager });
+  };
+}
+
+/** opencode's events. */
+async function opencode(folder) {
+  const { Watchbill } = await plugin(folder, "opencode/plugin.js");
+  let handlers = {};
+  return async (arg, payload) => {
+    if (arg === "init") handlers = await Watchbill({ client: {}, directory: payload.directory });
+    else if (arg === "event") await handlers.event({ event: payload });
+    else await handlers[arg]?.(payload, payload);
+  };
+}
+
+async function told(recording, agent) {
+  const folder = mkdtempSync(path.join(tmpdir(), "watchbill-"));
+  const hear = await agent(folder);
+  const lines = [];
+  for (const line of readFileSync(recording, "utf8").trim().split("\n")) {
+    const { t, op, arg, payload } = JSON.parse(line);
+    if (op !== "hook") continue;
+    globalThis.told = [];
+    await hear(arg, payload);
+    for (let turn = 0; turn < 9; turn++) await new Promise(setImmediate);
+    lines.push(...globalThis.told.map((payload) => JSON.stringify({ t, payload }) + "\n"));
+  }
+  rmSync(folder, { recursive: true });
+  return lines.join("");
+}
+
+const RECORDINGS = [
+  ["pi", pi, ["01-gate-approve-deny", "03-compact-resume-new-fork", "04-kill9-while-tool"]],
+  ["opencode", opencode, ["01-approve-deny", "02-escapes-fail", "03-compact-resume-fork", "05-kill9-while-tool"]],
+];
+for (const [name, agent, recordings] of RECORDINGS) {
+  for (const recording of recordings) {
+    test(`the plugin of ${name} tells ${recording}`, async () => {
+      const fixtures = path.join(root, "tests/fixtures", name);
+      const file = path.join(fixtures, `payloads/${recording}.ndjson`);
+      const lines = await told(path.join(fixtures, `recordings/${recording}.ndjson`), agent);
+      if (process.env.WRITE) {
+        mkdirSync(path.dirname(file), { recursive: true });
+        writeFileSync(file, lines);
+      }
+      assert.equal(lines, readFileSync(file, "utf8"));
+    });
+  }
+}
