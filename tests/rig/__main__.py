@@ -38,21 +38,27 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs under test: the client, Watchbill, other agents, and the driver of an agent on pipes."""
+    """The programs under test: the client, Watchbill, the driver of an agent on pipes, and other agents."""
 
     claude: Path
     watchbill: Path
+    drive: Path | None
     codex: Path | None
     gemini: Path | None
-    drive: Path | None
+    opencode: Path | None
+    copilot: Path | None
+    pi: Path | None
+
+
+OTHERS = [field.name for field in dataclasses.fields(Programs)][3:]
 
 
 def arguments():
     """The command line."""
     parser = argparse.ArgumentParser(prog="rig", description=__doc__)
     parser.add_argument("--claude", type=Path, help="the client's program")
-    parser.add_argument("--codex", type=Path, help="Codex CLI; without it the scenarios that need it are reported as not run")
-    parser.add_argument("--gemini", type=Path, help="Gemini CLI; without it the cells that need it are reported as not run")
+    for other in OTHERS:
+        parser.add_argument(f"--{other}", type=Path, help="its program; without it, what needs it is reported as not run")
     parser.add_argument("--drive", type=Path, help="the example `drive` of watchbill-drive, for the cells of own sessions")
     parser.add_argument("--own", action="store_true", help="only the cells of own sessions")
     parser.add_argument("--watchbill", type=Path, help="the watcher: the program watchbill")
@@ -83,9 +89,13 @@ def chosen(options):
     if unknown:
         sys.exit(f"`{unknown[0]}` is no scenario; there are: {', '.join(scenarios.ALL)}")
 
+    # A trial of an agent without a short list plays all.
+    short = {s.needs for s in scenarios.ALL.values() if s.smoke}
+
     def is_wanted(scenario):
+        is_short = scenario.smoke or not options.few or options.trial and scenario.needs not in short
         is_of_agent = not options.scenario or scenario.needs in options.scenario
-        return scenario.name in options.scenario or is_of_agent and (scenario.smoke or not options.few)
+        return scenario.name in options.scenario or is_of_agent and is_short
 
     return [scenario for scenario in scenarios.ALL.values() if is_wanted(scenario)]
 
@@ -98,6 +108,7 @@ def once(scenario, programs, seed, sets, options):
     for attempt in range(1, ATTEMPTS + 1):
         failure = None
         ways = dataclasses.replace(scenario.ways, waits=options.waits)
+        sets = [witnesses for witnesses in sets if witnesses.name in (ways.sets or [witnesses.name])]
         with staged(programs, seed, sets, ways, showing) as stage:
             try:
                 stage.begin()
@@ -164,8 +175,8 @@ def main():
             return 0
         isolation.enter(words)
     isolation.loopback_up()
-    given = (options.claude, options.watchbill, options.codex, options.gemini, options.drive)
-    programs = Programs(*(program.resolve() if program else None for program in given))
+    given = {field.name: getattr(options, field.name) for field in dataclasses.fields(Programs)}
+    programs = Programs(**{name: program.resolve() if program else None for name, program in given.items()})
     if options.own:
         code = complain(own.run(programs, options.cell, versions.PINNED))
         if options.write_versions and code == 0 and not options.cell:

@@ -5,11 +5,10 @@ Turns run in a server in the background, which outlives the terminal; with `--no
 
 import json
 import time
-from pathlib import Path
 
+import terminal
 import truth
 from client import CLEAR_INPUT, ENTER
-from pane import Pane
 from replies import tool
 from sandbox import LOG_EVENT
 
@@ -42,8 +41,6 @@ model_context_window = 272000
 # What the screen says.
 READY, DIALOG, REVIEW = "Ask Codex to do anything", "Would you like to run the following command?", "Hooks need review"
 TRUST_ALL, NO_TRUST = "2", "3"
-# Between the model's call and the dialog, either is right.
-ABOUT_TO_ASK = truth.phase("about to ask", "working waiting_for_approval", None, "permission", "question")
 
 
 def asking(command):
@@ -82,24 +79,18 @@ def server(sandbox):
     return next(pid for pid, line in sandbox.processes() if "app-server --listen" in line)
 
 
-class Terminal(Pane):
-    """One terminal program, in the sandbox of a stage or a desk."""
+class Terminal(terminal.Terminal):
+    """One terminal program of Codex."""
 
     def __init__(self, place, *arguments, session=None, review=None):
-        self.place = place
         before = locks(place.sandbox)
         # Codex makes its sandbox in no home below the folder for temporary files.
         own = {"TMPDIR": str(place.sandbox.root / "tmp")}
-        super().__init__(place.programs.codex, place.sandbox, arguments, own)
-        place.clients.append(self)
+        super().__init__(place, place.programs.codex, arguments, own)
         if review:
             self.choose(review)
         self.session = session or place.until("a session is loaded", lambda: locks(place.sandbox) - before).pop()
         self.sees(READY)
-
-    def shows(self, words):
-        """Whether the screen shows these words now."""
-        return words in self.tmux("capture-pane", "-p", fails=True)
 
     def choose(self, number):
         """Chooses what becomes of hooks that are new. A fresh dialog may lose its first key, or take a second to close."""
@@ -115,15 +106,6 @@ class Terminal(Pane):
         self.place.until(f"the choice {number}", is_chosen)
         # What the dialog did not take is in the prompt.
         self.press(CLEAR_INPUT)
-
-    def sees(self, words):
-        """Waits until the screen shows these words; returns the time."""
-        self.place.until(f"`{words}` on the screen", lambda: self.shows(words))
-        return time.monotonic()
-
-    def is_gone(self):
-        """Whether the terminal program has ended."""
-        return not Path(f"/proc/{self.pid}").exists()
 
 
 class Codex(Terminal):
@@ -150,7 +132,7 @@ class Codex(Terminal):
     def asks(self, script, step, phase=truth.PERMISSION, words=DIALOG):
         """Waits until the model has called a tool that needs the user, and the dialog is on the screen."""
         at = self.stage.answered(script, step).answered
-        self.stage.turn(self, at, ABOUT_TO_ASK, "the model calls for a tool that asks")
+        self.stage.turn(self, at, truth.ABOUT_TO_ASK, "the model calls for a tool that asks")
         self.stage.turn(self, self.sees(words), phase, f"the dialog is on the screen ({phase.name})")
         self.stage.observer.note()
         self.stage.rest(0.4)

@@ -55,15 +55,13 @@ class Observer:
         """Checks registry files and transcripts for changes."""
         seen = {}
         folders = [self.sandbox.claude / "sessions", *(self.sandbox.claude / "projects").iterdir()]
-        others = [path.parent for path in self.sandbox.home.glob(".codex/sessions/*/*/*/*.jsonl")]
-        for folder in {*folders, *others}:
-            for entry in os.scandir(folder):
-                if entry.name.endswith((".json", ".jsonl")):
-                    try:
-                        status = entry.stat()
-                    except FileNotFoundError:
-                        continue
-                    seen[entry.path] = (status.st_size, status.st_mtime_ns)
+        paths = [path for folder in folders for path in folder.glob("*.json*")]
+        for path in [*paths, *(path for pattern in self.sandbox.files for path in self.sandbox.home.glob(pattern))]:
+            try:
+                status = path.stat()
+            except FileNotFoundError:
+                continue
+            seen[path] = (status.st_size, status.st_mtime_ns)
         changed, self.sizes = seen != self.sizes, seen
         return changed
 

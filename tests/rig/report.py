@@ -10,8 +10,8 @@ from witnesses import SETS
 HEAD = """# Is the state right? The real clients, driven
 
 `cargo xtask truth` writes this page. Do not edit it. It drives the real programs in a terminal, against a stub of the model's API, in a
-namespace without a network. Beside the client run six `watchbill watch --json`, each with other witnesses. The truth comes from the
-driver's keys, the stub's answers and, for dialogs of Codex, the screen.
+namespace without a network. Beside the client run up to six `watchbill watch --json`, each with other witnesses. The truth comes from the
+driver's keys, the stub's answers and, for dialogs of other agents, the screen.
 
 **Tolerance: {tolerance:.0f} ms.** The client needs time to do what it is told: its own registry follows a key by 115 to 355 ms. So for
 this long after each key, kill or answer, the earlier state counts as right too. On a busy machine the client may show no trace
@@ -92,11 +92,13 @@ def cell(t):
 def by_scenario(results):
     """Scenario by witness set: share of the time, longest wrong stretch, and worse faults."""
     rows = []
+    driven = {name for result in results for run in result["runs"] for name in run}
+    sets = [witnesses for witnesses in SETS if witnesses.name in driven]
     for result in results:
-        by_set = tallies(result["runs"], [w.name for w in SETS])
+        by_set = tallies(result["runs"], [w.name for w in sets])
         settle = by_set["all"].p(95) if "all" in by_set else None
-        rows.append([result["shows"], *(cell(by_set.get(w.name)) for w in SETS), ms(settle)])
-    return table(["scenario", *(w.title for w in SETS), "settle p95 with all, ms"], rows)
+        rows.append([result["shows"], *(cell(by_set.get(w.name)) for w in sets), ms(settle)])
+    return table(["scenario", *(w.title for w in sets), "settle p95 with all, ms"], rows)
 
 
 def wrongs(results, shortest=0.2):

@@ -29,8 +29,11 @@ class Ways:
     answer: str | None = None
     # Each watcher with hooks also has the entry that waits for an answer.
     waits: bool = False
-    # Folders of other agents, which are there before the watchers begin.
+    # Folders of other agents, which are there before the watchers begin, and patterns of the files that they write.
     others: tuple = ()
+    files: tuple = ()
+    # The only witness sets that differ for this agent; all if empty.
+    sets: tuple = ()
 
 
 class Sandbox:
@@ -43,6 +46,7 @@ class Sandbox:
         self.claude, self.log = self.home / ".claude", self.root / "hooks"
         self.port = port
         self.sets = sets
+        self.files = ways.files
         self.watchbill = programs.watchbill
         others = [self.home / name for name in ways.others]
         for folder in (self.work, self.claude / "projects", self.claude / "sessions", self.log, self.root / "tmp", *others):
@@ -100,8 +104,8 @@ class Sandbox:
         path.write_text(json.dumps(settings, indent=2) + "\n")
 
     def install(self, path, data, *more):
-        """Installs the hooks with the user's command."""
-        words = [self.watchbill, "hooks", "install", "--settings", path, "--data-dir", data, *more]
+        """Installs the hooks with the user's command; without a path, where the agent looks for them."""
+        words = [self.watchbill, "hooks", "install", "--data-dir", data, *(["--settings", path] if path else []), *more]
         subprocess.run([str(word) for word in words], env=self.environment(), check=True, capture_output=True)
 
     def share(self, hooks, seed):

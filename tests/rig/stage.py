@@ -16,7 +16,7 @@ from sandbox import Sandbox
 from stub import Stub
 from watcher import Watcher
 
-PATIENCE = 20
+PATIENCE = 60
 # The longest wait for watchers to show the truth, in runs that do not judge their speed.
 SHOWING = 10
 

@@ -12,6 +12,7 @@ import uuid
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import completions
 import replies
 import responses
 
@@ -149,6 +150,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.whole(200, {"input_tokens": 1000})
         if self.path.endswith("/responses"):
             return self.respond(body)
+        if self.path.endswith("/chat/completions"):
+            return self.complete(body)
         if not self.path.split("?")[0].endswith("/messages"):
             return self.whole(404, {"type": "error", "error": {"type": "not_found_error", "message": "stub"}})
         name, number, step = self.stub.choose(body)
@@ -190,6 +193,16 @@ class Handler(BaseHTTPRequestHandler):
         exchange = self.stub.note(session, name, number, responses.results(body.get("input") or []))
         try:
             self.answer(step, exchange, responses.events(step), responses.split)
+        except (BrokenPipeError, ConnectionResetError):
+            exchange.how = "client gone"
+            self.close_connection = True
+
+    def complete(self, body):
+        """Plays one step for an agent that speaks chat completions."""
+        name, number, step = completions.choose(self.stub, body)
+        exchange = self.stub.note("", name, number)
+        try:
+            self.answer(step, exchange, completions.events(body, step), completions.split)
         except (BrokenPipeError, ConnectionResetError):
             exchange.how = "client gone"
             self.close_connection = True

@@ -59,6 +59,10 @@ PLAN = phase("plan", "waiting_for_approval", "plan")
 ENDED_TURN = phase("turn ended", "waiting_for_input idle", "turn_ended")
 # The turn is over, and a shell command in the background still runs.
 BACKGROUND = phase("background shell", "waiting_for_input idle", "background")
+# Between the model's call and the dialog, either is right.
+ABOUT_TO_ASK = phase("about to ask", "working waiting_for_approval", None, "permission", "question")
+# The session rests; which word is shown for that depends on how it got there.
+RESTS = phase("rests", "waiting_for_input idle", None, "turn_ended", "interrupted")
 INTERRUPTED = phase("interrupted", "waiting_for_input idle", "interrupted")
 FAILED = phase("failed", "waiting_for_input idle", "error")
 LIMITED = phase("limited", "waiting_for_input idle", "limit")

