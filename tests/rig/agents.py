@@ -157,7 +157,8 @@ def pi_home(stage):
     home = stage.sandbox.home / ".pi/agent"
     provider = {"baseUrl": model(stage.sandbox), "api": "openai-completions", "apiKey": "dummy", "models": [{"id": "stub"}]}
     write(home / "models.json", {"providers": {"stub": provider}})
-    write(home / "settings.json", {"defaultProvider": "stub", "defaultModel": "stub"})
+    compaction = {"keepRecentTokens": 1}
+    write(home / "settings.json", {"defaultProvider": "stub", "defaultModel": "stub", "compaction": compaction})
     (home / "extensions").mkdir()
     (home / "extensions/gate.js").write_text(GATE)
     plug_in(stage, "pi")

@@ -25,6 +25,7 @@ def begin(stage, agent, *arguments):
         first=[Step(text("I ask."), asking("echo one > out.txt")), DONE],
         second=[Step(text("I ask."), asking("echo two > out.txt")), DONE],
         hello=[Step(text("Hello."))],
+        again=[Step(text("Hello again. " * 100))],
     )
     return Seat(stage, agent, "session", *arguments)
 
@@ -89,12 +90,9 @@ def question(stage, agent):
 def compact(stage, agent):
     """/compact."""
     seat = begin(stage, agent)
-    for script in ("hello", "first"):
+    for script in ("hello", "again"):
         seat.prompt(script)
-        if script == "first":
-            seat.asks("first", 0)
-            seat.decide(ENTER, truth.WORKING, "Enter on yes")
-        seat.finish(script, script == "first")
+        seat.finish(script, 0)
     stage.stub.compaction.gate = stage.stub.compaction.gate or Step(hold=True).gate
     stage.turn(seat, seat.type("/compact"), truth.COMPACTING, "Enter on /compact")
     stage.asked("compaction", 0)
