@@ -11,7 +11,7 @@ use super::layout;
 use crate::fold::json::text;
 use crate::traits::RecordSink;
 use crate::translated::{
-    self, Word, ended, failed, in_our_words, interrupted, joined, message, prompt, result,
+    self, Word, compacted, ended, failed, in_our_words, interrupted, joined, message, prompt, result,
 };
 
 /// Reads one line, without its newline.
@@ -37,15 +37,7 @@ fn translate(line: &Value) -> Option<Vec<Value>> {
         "message" => said(line, at, &line["message"]),
         "session_info" => title("custom-title", "customTitle", at, text(line, "name")),
         "title" | "title_change" => title("ai-title", "aiTitle", at, text(line, "title")),
-        "compaction" => {
-            let mut summary = message("user", at, line["summary"].clone());
-            summary["isCompactSummary"] = true.into();
-            let tokens = json!({ "preTokens": line["tokensBefore"] });
-            let boundary = json!({
-                "type": "system", "subtype": "compact_boundary", "uuid": id_of(line), "timestamp": at, "compactMetadata": tokens,
-            });
-            vec![boundary, summary]
-        }
+        "compaction" => compacted(at, &id_of(line), &line["tokensBefore"], &line["summary"]),
         // Nothing of these is read or kept. `credential_pin` has a hash of a key.
         "model_change"
         | "thinking_level_change"

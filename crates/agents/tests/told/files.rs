@@ -20,6 +20,9 @@ pub struct File {
     pub lines: Vec<String>,
 }
 
+/// The agents with recordings.
+const AGENTS: [&str; 2] = ["pi", "kimi"];
+
 /// The session of Cursor's fixtures.
 const CURSORS: &str = "3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc";
 
@@ -86,32 +89,38 @@ fn fixtures(folder: &str) -> Vec<(String, String)> {
     files.iter().map(read).collect()
 }
 
-/// The steps of each recording, by its name.
-pub fn recordings() -> Vec<(String, Vec<Step>)> {
+/// The steps of each recording of an agent, by its name.
+pub fn recordings(agent: &str) -> Vec<(String, Vec<Step>)> {
+    let is_transcript = |path: &str| {
+        let place = place_of(Path::new(path));
+        matches!(place, Some(watchbill_agents::layout::ClientPath::Transcript { .. }))
+    };
     let step = |line: &str| {
         let op: Value = serde_json::from_str(line).unwrap();
         let (path, text) = (op["path"].as_str().unwrap_or(""), op["text"].as_str().unwrap_or("").to_owned());
         match op["op"].as_str().unwrap() {
             "mark" => Some(Step::Mark(text)),
-            "append" if path.contains("/sessions/") => Some(Step::Append(path.into(), text)),
+            "append" if is_transcript(path) => Some(Step::Append(path.into(), text)),
             _ => None,
         }
     };
-    let of = |(name, text): (String, String)| (format!("pi {name}"), text.lines().filter_map(step).collect());
-    fixtures("pi/recordings").into_iter().map(of).collect()
+    let of =
+        |(name, text): (String, String)| (format!("{agent} {name}"), text.lines().filter_map(step).collect());
+    fixtures(&format!("{agent}/recordings")).into_iter().map(of).collect()
 }
 
 /// All sessions.
 pub fn files() -> Vec<File> {
     let mut all: Vec<File> = Vec::new();
-    for (name, steps) in recordings() {
+    for (name, steps) in AGENTS.into_iter().flat_map(recordings) {
         for step in steps {
             let Step::Append(path, text) = step else { continue };
             let lines = text.lines().map(str::to_owned);
             match all.iter_mut().find(|file| file.path == path) {
                 Some(file) => file.lines.extend(lines),
                 None => {
-                    let name = format!("{name} {}", &session_of(&path).as_str()[30..]);
+                    let id = session_of(&path);
+                    let name = format!("{name} {}", &id.as_str()[id.as_str().len() - 6..]);
                     all.push(File { name, path, lines: lines.collect() });
                 }
             }
