@@ -97,8 +97,11 @@ fn is_row(operation: &Value) -> bool {
     }
 }
 
-/// Of an agent of files, the files of sessions are kept.
+/// Of an agent of files, the files of sessions are kept, and the hooks of Claude Code that it runs.
 fn is_session(operation: &Value) -> bool {
+    if operation["arg"].as_str().is_some_and(|arg| arg.starts_with("CLAUDE")) {
+        return true;
+    }
     let path = Path::new(operation["path"].as_str().unwrap_or_default());
     let is_history = || path.to_string_lossy().ends_with("_history.jsonl");
     let mut folders = path.iter();

@@ -21,7 +21,7 @@ pub struct File {
 }
 
 /// The agents with recordings.
-const AGENTS: [&str; 2] = ["pi", "kimi"];
+const AGENTS: [&str; 3] = ["pi", "kimi", "grok"];
 
 /// The session of Cursor's fixtures.
 const CURSORS: &str = "3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc";

@@ -149,10 +149,12 @@ pub fn open_calls(inputs: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<
     if let Some(own) = inputs.own.filter(|own| own.is_stream() && own.fold.is_live()) {
         return own.fold.calls.clone();
     }
-    if let Some(call) = asked_aside(inputs) {
-        return vec![call.clone()];
-    }
     let mut calls = inputs.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
+    if let Some(asked) = asked_aside(inputs) {
+        // A file that tells only requests names the tool alone; the transcript has the call.
+        let same = calls.iter().rfind(|call| asked.target.is_empty() && call.tool == asked.tool);
+        return vec![same.unwrap_or(asked).clone()];
+    }
     let running = instances.iter().filter(|witness| inputs.live && witness.liveness != Liveness::Dead);
     let asks = |witness: &InstanceWitness| matches!(witness.entry.status, Some(RegistryStatus::Waiting(_)));
     if calls.is_empty() && running.clone().any(asks) {

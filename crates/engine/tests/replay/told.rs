@@ -95,7 +95,8 @@ fn page(agent: Agent, name: &str) -> String {
             "append" => fs.append(&path, text.as_bytes()),
             "write" => fs.write(&path, text.as_bytes()),
             "remove" => fs.remove(&path),
-            _ => writeln!(page, "{:>6} -- {text}", at(operation)).unwrap(),
+            "mark" => writeln!(page, "{:>6} -- {text}", at(operation)).unwrap(),
+            _ => {}
         }
         let told = hints.take();
         if !told.is_empty() {
@@ -130,5 +131,19 @@ fn the_states_of_kimi() {
     check(
         Agent::Kimi,
         &["01-approve-deny-question", "03-compact-resume-new-fork", "04-kill9-while-tool", "06-subagent"],
+    );
+}
+
+#[test]
+fn the_states_of_grok() {
+    check(
+        Agent::Grok,
+        &[
+            "01-approve-deny",
+            "02-interrupts-fail",
+            "04-kill9-while-tool",
+            "06-claude-hooks-subagent",
+            "07-autoallowed-background-turn",
+        ],
     );
 }
