@@ -142,6 +142,12 @@ pub(crate) fn compacted(at: &Value, id: &Value, before: &Value, summary: &Value)
     vec![boundary, told]
 }
 
+/// A title of the session, which the user gave, or the model made.
+pub(crate) fn titled(at: &Value, name: &str, by_user: bool) -> Value {
+    let (kind, field) = if by_user { ("custom-title", "customTitle") } else { ("ai-title", "aiTitle") };
+    json!({ "type": kind, field: name, "timestamp": at })
+}
+
 /// A time in milliseconds in the usual form.
 pub(crate) fn time(millis: &Value) -> Value {
     millis.as_i64().map_or(Value::Null, |millis| Timestamp::from_millis(millis).to_string().into())

@@ -21,7 +21,7 @@ pub struct File {
 }
 
 /// The agents with recordings.
-const AGENTS: [&str; 3] = ["pi", "kimi", "grok"];
+const AGENTS: [&str; 4] = ["pi", "kimi", "grok", "droid"];
 
 /// The session of Cursor's fixtures.
 const CURSORS: &str = "3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc";
@@ -32,6 +32,8 @@ pub enum Step {
     Mark(String),
     /// Lines that the client appended to a file.
     Append(PathBuf, String),
+    /// A file that the client wrote anew.
+    Write(PathBuf, String),
 }
 
 impl File {
@@ -101,6 +103,7 @@ pub fn recordings(agent: &str) -> Vec<(String, Vec<Step>)> {
         match op["op"].as_str().unwrap() {
             "mark" => Some(Step::Mark(text)),
             "append" if is_transcript(path) => Some(Step::Append(path.into(), text)),
+            "write" if is_transcript(path) => Some(Step::Write(path.into(), text)),
             _ => None,
         }
     };
@@ -114,9 +117,14 @@ pub fn files() -> Vec<File> {
     let mut all: Vec<File> = Vec::new();
     for (name, steps) in AGENTS.into_iter().flat_map(recordings) {
         for step in steps {
-            let Step::Append(path, text) = step else { continue };
+            let (path, text, anew) = match step {
+                Step::Mark(_) => continue,
+                Step::Append(path, text) => (path, text, false),
+                Step::Write(path, text) => (path, text, true),
+            };
             let lines = text.lines().map(str::to_owned);
             match all.iter_mut().find(|file| file.path == path) {
+                Some(file) if anew => file.lines = lines.collect(),
                 Some(file) => file.lines.extend(lines),
                 None => {
                     let id = session_of(&path);

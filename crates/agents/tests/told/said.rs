@@ -114,6 +114,7 @@ fn a_recording_tells_these_states() {
         for step in steps {
             match step {
                 Step::Mark(text) => writeln!(out, "        {text}").unwrap(),
+                Step::Write(..) => unreachable!("pi writes no file anew"),
                 Step::Append(path, text) => {
                     let session = session_of(&path);
                     let fold = folds.entry(session.clone()).or_insert_with(|| new_fold(session.clone()));

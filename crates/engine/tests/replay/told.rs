@@ -55,6 +55,17 @@ fn sessions(engine: &Engine, agent: Agent) -> BTreeMap<String, String> {
     .collect()
 }
 
+/// What the rows say in the end.
+fn ends(engine: &Engine) -> String {
+    let mut ends = String::new();
+    for row in engine.current(true).rows {
+        let row = row.session();
+        writeln!(ends, "{} {:?} {:?} {:?}", row.session_id, row.title, row.goal, row.cwd).unwrap();
+        writeln!(ends, "  {:?} {:?}", row.model, row.tokens).unwrap();
+    }
+    ends
+}
+
 /// What the person did, and each change of a state.
 fn page(agent: Agent, name: &str) -> String {
     let operations = operations(agent, name);
@@ -104,17 +115,14 @@ fn page(agent: Agent, name: &str) -> String {
         }
         show(&engine, now, &mut page);
     }
-    for row in engine.current(true).rows {
-        let row = row.session();
-        writeln!(page, "{} {:?} {:?} {:?} {:?}", row.session_id, row.title, row.goal, row.cwd, row.tokens)
-            .unwrap();
-    }
+    page += &ends(&engine);
     // One look at the files as they are in the end says the same.
     let fresh = Sources { fs: Arc::new(fs), processes: Arc::new(FakeProcesses::new()) };
     let mut fresh = Engine::new(settings, fresh, Outlook::LIVE, now);
     fresh.step(now, Input::ScanEnded(Vec::new()));
     fresh.step(now, Input::Hints([Hint::Everything].into()));
     assert_eq!(sessions(&fresh, agent), sessions(&engine, agent), "{name}");
+    assert_eq!(ends(&fresh), ends(&engine), "{name}");
     page
 }
 
@@ -144,6 +152,19 @@ fn the_states_of_grok() {
             "04-kill9-while-tool",
             "06-claude-hooks-subagent",
             "07-autoallowed-background-turn",
+        ],
+    );
+}
+
+#[test]
+fn the_states_of_droid() {
+    check(
+        Agent::Droid,
+        &[
+            "01-approve-deny",
+            "03-compress-resume-clear-fork",
+            "04-kill9-while-tool",
+            "05-nohooks-pending-then-long",
         ],
     );
 }
