@@ -1,6 +1,9 @@
-//! Qwen Code.
+//! Qwen Code. [`records`] reads its chats.
 
-use crate::Traits;
+pub mod layout;
+pub mod records;
+
+use crate::{Layout, Traits};
 
 /// What Qwen Code is.
 pub const TRAITS: Traits = Traits {
@@ -9,5 +12,17 @@ pub const TRAITS: Traits = Traits {
     folder: ".qwen",
     folder_variable: Some(("QWEN_HOME", "")),
     resume: "qwen --resume",
+    layout: Some(&LAYOUT),
     ..Traits::OF_FILES
+};
+
+/// How Qwen's files lie.
+pub const LAYOUT: Layout = Layout {
+    folders: layout::FOLDERS,
+    classify: layout::classify,
+    kind_of: layout::kind_of,
+    may_hold: layout::may_hold,
+    find: layout::find,
+    parse_line: records::parse_line,
+    ..Layout::OF_FILES
 };

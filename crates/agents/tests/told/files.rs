@@ -21,7 +21,7 @@ pub struct File {
 }
 
 /// The agents with recordings.
-const AGENTS: [&str; 4] = ["pi", "kimi", "grok", "droid"];
+const AGENTS: [&str; 5] = ["pi", "kimi", "grok", "droid", "qwen"];
 
 /// The session of Cursor's fixtures.
 const CURSORS: &str = "3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc";

@@ -168,3 +168,16 @@ fn the_states_of_droid() {
         ],
     );
 }
+
+#[test]
+fn the_states_of_qwen() {
+    check(
+        Agent::Qwen,
+        &[
+            "01-approve-deny-question",
+            "03-compress-resume-clear-fork",
+            "04-kill9-while-tool",
+            "06-subagent-write",
+        ],
+    );
+}
