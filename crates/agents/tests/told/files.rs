@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use watchbill_agents::files::{parser_of, place_of};
+use watchbill_agents::layout::ClientPath;
 use watchbill_agents::traits::Parser;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::effect::Effect;
@@ -58,7 +59,7 @@ impl File {
 /// The session of a path.
 pub fn session_of(path: &Path) -> SessionId {
     match place_of(path) {
-        Some(watchbill_agents::layout::ClientPath::Transcript { session, .. }) => session,
+        Some(ClientPath::Transcript { session, .. } | ClientPath::Subagent { session, .. }) => session,
         place => panic!("{} is {place:?}", path.display()),
     }
 }
@@ -93,10 +94,7 @@ fn fixtures(folder: &str) -> Vec<(String, String)> {
 
 /// The steps of each recording of an agent, by its name.
 pub fn recordings(agent: &str) -> Vec<(String, Vec<Step>)> {
-    let is_transcript = |path: &str| {
-        let place = place_of(Path::new(path));
-        matches!(place, Some(watchbill_agents::layout::ClientPath::Transcript { .. }))
-    };
+    let is_transcript = |path: &str| place_of(Path::new(path)).is_some_and(|place| place.is_transcript());
     let step = |line: &str| {
         let op: Value = serde_json::from_str(line).unwrap();
         let (path, text) = (op["path"].as_str().unwrap_or(""), op["text"].as_str().unwrap_or("").to_owned());
@@ -128,7 +126,10 @@ pub fn files() -> Vec<File> {
                 Some(file) => file.lines.extend(lines),
                 None => {
                     let id = session_of(&path);
-                    let name = format!("{name} {}", &id.as_str()[id.as_str().len() - 6..]);
+                    let mut name = format!("{name} {}", &id.as_str()[id.as_str().len() - 6..]);
+                    if let Some(ClientPath::Subagent { agent, .. }) = place_of(&path) {
+                        name += &format!(" beside it [{agent}]");
+                    }
                     all.push(File { name, path, lines: lines.collect() });
                 }
             }
