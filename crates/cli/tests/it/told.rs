@@ -41,16 +41,28 @@ fn act(home: &Home, operations: &[Value]) {
     }
 }
 
+fn home(config: &str) -> Home {
+    let home = Home::empty().configured(config);
+    fs::create_dir_all(home.claude().join("projects")).unwrap();
+    home
+}
+
+fn operations(agent: &str, recording: &str) -> Vec<Value> {
+    let path = format!("../../tests/fixtures/{agent}/recordings/{recording}.ndjson");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn found(home: &Home, agent: &str, words: &str) -> usize {
+    home.json(&["search", "--json", "--agent", agent, words])["hits"].as_array().unwrap().len()
+}
+
 #[test]
 fn each_session_has_a_row_and_its_words_are_found_once() {
     for (agent, recording, id, model, tokens) in SESSIONS {
-        let home = Home::empty();
-        fs::create_dir_all(home.claude().join("projects")).unwrap();
-        let path = format!("../../tests/fixtures/{agent}/recordings/{recording}.ndjson");
-        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
-        let operations: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let home = home("");
         // What was read before the client wrote on, or wrote the file anew, counts once.
-        for part in operations.chunks(15) {
+        for part in operations(agent, recording).chunks(15) {
             act(&home, part);
             home.json(&["search", "--json", "hello"]);
         }
@@ -64,12 +76,17 @@ fn each_session_has_a_row_and_its_words_are_found_once() {
             [&row["tokens"]["input"], &row["tokens"]["output"]],
             [&json!(tokens[0]), &json!(tokens[1])]
         );
-        let found = |words: &str| {
-            let found = home.json(&["search", "--json", "--agent", agent, words]);
-            found["hits"].as_array().unwrap().len()
-        };
-        assert_eq!((found("sleep"), found("hello")), (3, 1), "{agent}");
+        assert_eq!((found(&home, agent, "sleep"), found(&home, agent, "hello")), (3, 1), "{agent}");
         let shown = home.out(&["show", id]);
         assert!(shown.contains("echo hi > f.txt") && shown.contains("bash done."), "{shown}");
+    }
+}
+
+#[test]
+fn no_word_of_an_excluded_folder_is_found() {
+    for (agent, recording, ..) in SESSIONS {
+        let home = home("[store]\nexclude = [\"/home/dev/work\"]\n");
+        act(&home, &operations(agent, recording));
+        assert_eq!((found(&home, agent, "sleep"), found(&home, agent, "hello")), (0, 0), "{agent}");
     }
 }
