@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::tree::Tree;
 
@@ -20,7 +21,7 @@ const TALKS: [&str; 7] = [
 
 /// Refreshes `recordings/<scenario>.ndjson` from `<from>/<scenario>/recording.ndjson`, `record-types/` from
 /// `<from>/transcript-record-types/`, and `hook-payloads/` from `<from>/hook-payloads/`. Of the recordings `own-…` it keeps the
-/// lines over the pipes, as `own/<name>.ndjson`. Below `codex/` are recordings and rollouts of Codex, and below `opencode/` and `pi/` those of others. Fixtures without a source there stay unchanged.
+/// lines over the pipes, as `own/<name>.ndjson`. Below `codex/` are recordings and rollouts of Codex, and in folders of other agents those of them. Fixtures without a source there stay unchanged.
 pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     let fixtures = tree.path("tests/fixtures");
     let mut copied = 0;
@@ -40,7 +41,10 @@ pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     }
     copied += refresh_rollouts(&from.join("codex"), &fixtures.join("codex"))?;
     copied += refresh_rollouts(&from.join("pi"), &fixtures.join("pi"))?;
-    copied += refresh_rows(&from.join("opencode"), &fixtures.join("opencode/recordings"))?;
+    copied += refresh_part(&from.join("opencode"), &fixtures.join("opencode/recordings"), is_row)?;
+    for agent in ["kimi", "grok", "droid", "qwen"] {
+        copied += refresh_part(&from.join(agent), &fixtures.join(agent).join("recordings"), is_session)?;
+    }
     for (folder, to) in [("transcript-record-types", "record-types"), ("hook-payloads", "hook-payloads")] {
         let folder = from.join(folder);
         if !folder.is_dir() {
@@ -81,22 +85,37 @@ fn refresh_rollouts(from: &Path, to: &Path) -> Result<u32> {
     Ok(copied)
 }
 
-/// Refreshes recordings of an agent that writes a database: its rows, its events, and the marks.
-fn refresh_rows(from: &Path, to: &Path) -> Result<u32> {
-    let is_kept = |line: &&str| {
-        let Ok(operation) = serde_json::from_str::<serde_json::Value>(line) else { return false };
-        let word = |name: &str| operation[name].as_str().unwrap_or_default();
-        match word("op") {
-            "mark" => true,
-            "row" => matches!(word("table"), "session" | "message" | "part"),
-            "hook" => {
-                let event = operation["payload"]["type"].as_str().unwrap_or_default();
-                let kept =
-                    ["permission.", "question.", "session."].iter().any(|begin| event.starts_with(begin));
-                kept || word("arg") != "event"
-            }
-            _ => false,
+/// Of an agent that writes a database, its rows and its events are kept.
+fn is_row(operation: &Value) -> bool {
+    match operation["op"].as_str() {
+        Some("row") => matches!(operation["table"].as_str(), Some("session" | "message" | "part")),
+        Some("hook") => {
+            let event = operation["payload"]["type"].as_str().unwrap_or_default();
+            let kept = ["permission.", "question.", "session."].iter().any(|begin| event.starts_with(begin));
+            kept || operation["arg"] != "event"
         }
+        _ => false,
+    }
+}
+
+/// Of an agent of files, the files of sessions are kept, and the hooks of Claude Code that it runs.
+fn is_session(operation: &Value) -> bool {
+    if operation["arg"].as_str().is_some_and(|arg| arg.starts_with("CLAUDE")) {
+        return true;
+    }
+    let path = Path::new(operation["path"].as_str().unwrap_or_default());
+    let is_history = || path.to_string_lossy().ends_with("_history.jsonl");
+    let mut folders = path.iter();
+    folders.any(|name| name == "sessions" || name == "projects")
+        && path.extension().is_some_and(|extension| extension == "jsonl")
+        && !is_history()
+}
+
+/// Refreshes a part of recordings, and the marks.
+fn refresh_part(from: &Path, to: &Path, is_part: fn(&Value) -> bool) -> Result<u32> {
+    let is_kept = |line: &&str| {
+        let operation = serde_json::from_str::<Value>(line);
+        operation.is_ok_and(|operation| operation["op"] == "mark" || is_part(&operation))
     };
     let mut copied = 0;
     if !from.is_dir() {

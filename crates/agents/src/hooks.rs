@@ -10,12 +10,12 @@ pub use crate::claude::hooks::{parse_payload, read_texts};
 use crate::files::place_of;
 use crate::hook_traits;
 
-/// Folders of agents whose files are not read, and which run the hooks that Claude Code's project settings name.
-/// Seen: Copilot CLI 1.0.102 with `.claude/settings.json` and `.claude/settings.local.json`.
-const BORROWERS: [&str; 1] = [".copilot"];
+/// Folders of agents that run the hooks which Claude Code's settings name. Seen: Copilot CLI 1.0.102 with those of a project, and
+/// Grok 1.0.41 with `~/.claude/settings.json` too.
+const BORROWERS: [&str; 2] = [".copilot", ".grok"];
 
 /// The variables that these agents set for their hooks.
-const BORROWERS_SIGNS: [&str; 1] = ["COPILOT_CLI"];
+const BORROWERS_SIGNS: [&str; 2] = ["COPILOT_CLI", "GROK_SESSION_ID"];
 
 /// The payload of an event, read as its agent writes it.
 ///

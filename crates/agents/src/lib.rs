@@ -13,11 +13,14 @@ pub mod codex;
 pub mod copilot;
 pub mod cursor;
 pub mod driver;
+pub mod droid;
 pub mod excluded;
 pub mod files;
 mod fold;
 pub mod gemini;
+pub mod grok;
 pub mod hooks;
+pub mod kimi;
 pub mod launch;
 mod lines;
 pub mod marks;
@@ -26,6 +29,7 @@ pub mod opencode;
 mod paths;
 pub mod pi;
 pub mod process;
+pub mod qwen;
 pub mod resume;
 mod target;
 pub mod traits;
@@ -59,6 +63,10 @@ pub fn traits(agent: Agent) -> &'static Traits {
         Agent::Copilot => &copilot::TRAITS,
         Agent::Pi => &pi::TRAITS,
         Agent::Cursor => &cursor::TRAITS,
+        Agent::Kimi => &kimi::TRAITS,
+        Agent::Grok => &grok::TRAITS,
+        Agent::Droid => &droid::TRAITS,
+        Agent::Qwen => &qwen::TRAITS,
     }
 }
 

@@ -4,11 +4,25 @@
 //! and the agents' documents.
 
 /// Programs of coding agents, by their file names.
-const PROGRAMS: [&str; 9] =
-    ["claude", "codex", "gemini", "opencode", "copilot", "cursor-agent", "aider", "goose", "amp"];
+const PROGRAMS: [&str; 14] = [
+    "claude",
+    "codex",
+    "gemini",
+    "opencode",
+    "copilot",
+    "cursor-agent",
+    "kimi",
+    "kimi-code",
+    "grok",
+    "droid",
+    "qwen",
+    "aider",
+    "goose",
+    "amp",
+];
 
 /// Variables that say "an agent started this".
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 14] = [
     "CLAUDECODE",
     "CLAUDE_PID",
     "CLAUDE_EFFORT",
@@ -21,6 +35,8 @@ const VARIABLES: [&str; 12] = [
     "COPILOT_CLI",
     "OPENCODE",
     "CURSOR_AGENT",
+    "GROK_SESSION_ID",
+    "QWEN_CODE_SESSION_ID",
 ];
 
 /// Beginnings of such variables.

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 use watchbill_core::requests::visible::visible_line;
+use watchbill_core::time::Timestamp;
 use watchbill_core::tool::Ask;
 use watchbill_core::transcript::record::{Block, Body};
 use watchbill_core::transcript::report::LineReport;
@@ -117,6 +118,39 @@ pub(crate) fn failed(at: &Value, kind: &str, text: &str) -> Value {
     line["isApiErrorMessage"] = true.into();
     line["error"] = kind.into();
     line
+}
+
+/// The tokens of a request: of the input, of the output, read from the cache and written to it.
+pub(crate) fn counted(at: &Value, id: &Value, model: &Value, tokens: [u64; 4]) -> Value {
+    let mut line = message("assistant", at, json!([]));
+    line["message"]["id"] = id.clone();
+    line["message"]["model"] = model.clone();
+    let names = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    for (name, count) in names.into_iter().zip(tokens) {
+        line["message"]["usage"][name] = count.into();
+    }
+    line
+}
+
+/// A compaction, with the number of tokens before it and its summary.
+pub(crate) fn compacted(at: &Value, id: &Value, before: &Value, summary: &Value) -> Vec<Value> {
+    let mut told = message("user", at, summary.clone());
+    told["isCompactSummary"] = true.into();
+    let boundary = json!({
+        "type": "system", "subtype": "compact_boundary", "uuid": id, "timestamp": at, "compactMetadata": { "preTokens": before },
+    });
+    vec![boundary, told]
+}
+
+/// A title of the session, which the user gave, or the model made.
+pub(crate) fn titled(at: &Value, name: &str, by_user: bool) -> Value {
+    let (kind, field) = if by_user { ("custom-title", "customTitle") } else { ("ai-title", "aiTitle") };
+    json!({ "type": kind, field: name, "timestamp": at })
+}
+
+/// A time in milliseconds in the usual form.
+pub(crate) fn time(millis: &Value) -> Value {
+    millis.as_i64().map_or(Value::Null, |millis| Timestamp::from_millis(millis).to_string().into())
 }
 
 /// A tool in an agent's words and in ours, and its fields where they differ.

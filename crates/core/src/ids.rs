@@ -24,12 +24,31 @@ pub enum Agent {
     Pi,
     /// Cursor CLI.
     Cursor,
+    /// Kimi Code.
+    Kimi,
+    /// Grok Build.
+    Grok,
+    /// Droid.
+    Droid,
+    /// Qwen Code.
+    Qwen,
 }
 
 impl Agent {
     /// All agents, in the order in which they are offered.
-    pub const ALL: [Self; 7] =
-        [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Copilot, Self::Pi, Self::Cursor];
+    pub const ALL: [Self; 11] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Copilot,
+        Self::Pi,
+        Self::Cursor,
+        Self::Kimi,
+        Self::Grok,
+        Self::Droid,
+        Self::Qwen,
+    ];
 
     /// The agent of a word.
     pub fn of(word: &str) -> Option<Self> {
@@ -46,6 +65,10 @@ impl Agent {
             Self::Copilot => "copilot",
             Self::Pi => "pi",
             Self::Cursor => "cursor",
+            Self::Kimi => "kimi",
+            Self::Grok => "grok",
+            Self::Droid => "droid",
+            Self::Qwen => "qwen",
         }
     }
 }

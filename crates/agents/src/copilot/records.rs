@@ -174,16 +174,9 @@ fn usage(event: &Value) -> Value {
     let usage = &event["data"]["usage"];
     let count = |name: &str| number(usage, name).unwrap_or(0);
     let cached = count("cacheReadTokens");
-    let mut line = translated::message("assistant", &event["timestamp"], json!([]));
-    line["message"]["id"] = event["id"].clone();
-    line["message"]["model"] = usage["model"].clone();
-    line["message"]["usage"] = json!({
-        "input_tokens": count("inputTokens").saturating_sub(cached),
-        "output_tokens": count("outputTokens"),
-        "cache_read_input_tokens": cached,
-        "cache_creation_input_tokens": count("cacheWriteTokens"),
-    });
-    line
+    let input = count("inputTokens").saturating_sub(cached);
+    let tokens = [input, count("outputTokens"), cached, count("cacheWriteTokens")];
+    translated::counted(&event["timestamp"], &event["id"], &usage["model"], tokens)
 }
 
 fn call(data: &Value, at: &Value) -> Value {

@@ -11,7 +11,7 @@ use super::layout;
 use crate::fold::json::text;
 use crate::traits::RecordSink;
 use crate::translated::{
-    self, Word, ended, failed, in_our_words, interrupted, joined, message, prompt, result,
+    self, Word, compacted, ended, failed, in_our_words, interrupted, joined, message, prompt, result, titled,
 };
 
 /// Reads one line, without its newline.
@@ -35,17 +35,11 @@ fn translate(line: &Value) -> Option<Vec<Value>> {
     Some(match text(line, "type")? {
         "session" => vec![head(line)],
         "message" => said(line, at, &line["message"]),
-        "session_info" => title("custom-title", "customTitle", at, text(line, "name")),
-        "title" | "title_change" => title("ai-title", "aiTitle", at, text(line, "title")),
-        "compaction" => {
-            let mut summary = message("user", at, line["summary"].clone());
-            summary["isCompactSummary"] = true.into();
-            let tokens = json!({ "preTokens": line["tokensBefore"] });
-            let boundary = json!({
-                "type": "system", "subtype": "compact_boundary", "uuid": id_of(line), "timestamp": at, "compactMetadata": tokens,
-            });
-            vec![boundary, summary]
+        "session_info" => text(line, "name").map(|name| titled(at, name, true)).into_iter().collect(),
+        "title" | "title_change" => {
+            text(line, "title").map(|name| titled(at, name, false)).into_iter().collect()
         }
+        "compaction" => compacted(at, &id_of(line), &line["tokensBefore"], &line["summary"]),
         // Nothing of these is read or kept. `credential_pin` has a hash of a key.
         "model_change"
         | "thinking_level_change"
@@ -72,10 +66,6 @@ fn head(line: &Value) -> Value {
         _ => head["timestamp"] = line["timestamp"].clone(),
     }
     head
-}
-
-fn title(kind: &str, field: &str, at: &Value, name: Option<&str>) -> Vec<Value> {
-    name.map(|name| json!({ "type": kind, field: name, "timestamp": at })).into_iter().collect()
 }
 
 /// The id of an entry in all files that have it. Its own one is short, and the same may be in other sessions.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use watchbill_agents::files::{parser_of, place_of};
+use watchbill_agents::layout::ClientPath;
 use watchbill_agents::traits::Parser;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::effect::Effect;
@@ -20,6 +21,9 @@ pub struct File {
     pub lines: Vec<String>,
 }
 
+/// The agents with recordings.
+const AGENTS: [&str; 5] = ["pi", "kimi", "grok", "droid", "qwen"];
+
 /// The session of Cursor's fixtures.
 const CURSORS: &str = "3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc";
 
@@ -29,6 +33,8 @@ pub enum Step {
     Mark(String),
     /// Lines that the client appended to a file.
     Append(PathBuf, String),
+    /// A file that the client wrote anew.
+    Write(PathBuf, String),
 }
 
 impl File {
@@ -53,7 +59,7 @@ impl File {
 /// The session of a path.
 pub fn session_of(path: &Path) -> SessionId {
     match place_of(path) {
-        Some(watchbill_agents::layout::ClientPath::Transcript { session, .. }) => session,
+        Some(ClientPath::Transcript { session, .. } | ClientPath::Subagent { session, .. }) => session,
         place => panic!("{} is {place:?}", path.display()),
     }
 }
@@ -86,32 +92,44 @@ fn fixtures(folder: &str) -> Vec<(String, String)> {
     files.iter().map(read).collect()
 }
 
-/// The steps of each recording, by its name.
-pub fn recordings() -> Vec<(String, Vec<Step>)> {
+/// The steps of each recording of an agent, by its name.
+pub fn recordings(agent: &str) -> Vec<(String, Vec<Step>)> {
+    let is_transcript = |path: &str| place_of(Path::new(path)).is_some_and(|place| place.is_transcript());
     let step = |line: &str| {
         let op: Value = serde_json::from_str(line).unwrap();
         let (path, text) = (op["path"].as_str().unwrap_or(""), op["text"].as_str().unwrap_or("").to_owned());
         match op["op"].as_str().unwrap() {
             "mark" => Some(Step::Mark(text)),
-            "append" if path.contains("/sessions/") => Some(Step::Append(path.into(), text)),
+            "append" if is_transcript(path) => Some(Step::Append(path.into(), text)),
+            "write" if is_transcript(path) => Some(Step::Write(path.into(), text)),
             _ => None,
         }
     };
-    let of = |(name, text): (String, String)| (format!("pi {name}"), text.lines().filter_map(step).collect());
-    fixtures("pi/recordings").into_iter().map(of).collect()
+    let of =
+        |(name, text): (String, String)| (format!("{agent} {name}"), text.lines().filter_map(step).collect());
+    fixtures(&format!("{agent}/recordings")).into_iter().map(of).collect()
 }
 
 /// All sessions.
 pub fn files() -> Vec<File> {
     let mut all: Vec<File> = Vec::new();
-    for (name, steps) in recordings() {
+    for (name, steps) in AGENTS.into_iter().flat_map(recordings) {
         for step in steps {
-            let Step::Append(path, text) = step else { continue };
+            let (path, text, anew) = match step {
+                Step::Mark(_) => continue,
+                Step::Append(path, text) => (path, text, false),
+                Step::Write(path, text) => (path, text, true),
+            };
             let lines = text.lines().map(str::to_owned);
             match all.iter_mut().find(|file| file.path == path) {
+                Some(file) if anew => file.lines = lines.collect(),
                 Some(file) => file.lines.extend(lines),
                 None => {
-                    let name = format!("{name} {}", &session_of(&path).as_str()[30..]);
+                    let id = session_of(&path);
+                    let mut name = format!("{name} {}", &id.as_str()[id.as_str().len() - 6..]);
+                    if let Some(ClientPath::Subagent { agent, .. }) = place_of(&path) {
+                        name += &format!(" beside it [{agent}]");
+                    }
                     all.push(File { name, path, lines: lines.collect() });
                 }
             }

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "the crate reads no files, its tests do")]
 
 mod cursor;
+mod ends;
 mod files;
 mod pi;
 mod properties;

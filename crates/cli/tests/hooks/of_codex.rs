@@ -127,28 +127,30 @@ fn what_notify_says_and_the_events_of_unknown_agents_are_not_sent() {
     assert!(spooled(data.path()).is_empty());
 }
 
-/// Copilot runs the hooks of a project's `.claude/settings.json`, and sets `COPILOT_CLI`.
+/// Copilot runs the hooks of a project's `.claude/settings.json`, Grok those of the user too.
 #[test]
-fn events_of_copilot_are_not_sent_as_events_of_claude_code() {
-    let fixture = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/fixtures/copilot/recordings/08-claudes-hooks-run.ndjson"
-    );
-    let text = std::fs::read_to_string(fixture).unwrap();
+fn events_of_agents_that_run_claude_codes_hooks_are_not_sent_as_its_events() {
+    are_not_sent("copilot/recordings/08-claudes-hooks-run.ndjson", "COPILOT_CLI", 9);
+    are_not_sent("grok/recordings/06-claude-hooks-subagent.ndjson", "GROK_SESSION_ID", 40);
+}
+
+fn are_not_sent(fixture: &str, sign: &str, count: usize) {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/");
+    let text = std::fs::read_to_string(format!("{fixtures}{fixture}")).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let payloads: Vec<String> =
         lines.filter(|line| line["op"] == "hook").map(|line| line["payload"].to_string()).collect();
-    assert_eq!(payloads.len(), 9);
+    assert_eq!(payloads.len(), count);
     let data = tempfile::tempdir().unwrap();
-    let below_copilot = |payload: &str| {
+    let below = |payload: &str| {
         let mut command = hook(data.path());
-        command.env("COPILOT_CLI", "1");
+        command.env(sign, "1");
         run(command, payload.as_bytes());
     };
-    payloads.iter().for_each(|payload| below_copilot(payload));
+    payloads.iter().for_each(|payload| below(payload));
     assert!(spooled(data.path()).is_empty());
-    // Claude Code in a command of Copilot.
-    below_copilot(
+    // Claude Code in a command of such an agent.
+    below(
         r#"{"session_id":"s","hook_event_name":"Stop","transcript_path":"/home/dev/.claude/projects/p/s.jsonl"}"#,
     );
     assert_eq!(sent(data.path()).len(), 1);

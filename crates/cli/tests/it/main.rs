@@ -63,6 +63,7 @@ mod settings;
 #[cfg(target_os = "linux")]
 #[path = "../../../testkit/src/skipped.rs"]
 mod skipped;
+mod told;
 mod tree;
 mod user_commands;
 mod watch;

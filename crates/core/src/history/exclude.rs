@@ -112,9 +112,11 @@ impl Exclude {
         self.0.as_deref().map_or(&[], |rules| &rules.sources)
     }
 
-    /// Whether the path, or a folder above it, fits a pattern. The spelling of the path does not matter.
+    /// Whether the path, or a folder above it, fits a pattern. The spelling of the path does not matter. A folder that is named by
+    /// the whole path of another one, with `%2F` for each slash, holds what belongs to that one.
     pub fn excludes(&self, path: &str) -> bool {
-        self.excludes_in(None, path)
+        let mut names = path.split('/').filter(|name| name.starts_with("%2F"));
+        self.excludes_in(None, path) || names.any(|name| self.excludes_in(None, &format!("file:{name}")))
     }
 
     /// The same for a path that may be relative to `cwd`.
@@ -228,6 +230,8 @@ mod tests {
             ("**/?.rs", "/a/é.rs", true),
             ("**/??.rs", "/a/é.rs", false),
             ("C:\\Users\\dev\\secret\\**", "C:\\Users\\dev\\secret\\a", true),
+            ("/home/dev/secret", "/home/dev/.agent/%2Fhome%2Fdev%2Fsecret%2Fa/b.jsonl", true),
+            ("/home/dev/secret", "/home/dev/.agent/%2Fhome%2Fdev%2Fsecrets/b.jsonl", false),
             ("**", "/anything", true),
             ("", "/anything", false),
         ] {

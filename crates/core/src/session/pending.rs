@@ -129,6 +129,11 @@ impl PendingTools {
         })
     }
 
+    /// The oldest request for permission that the transcript tells.
+    pub fn permission(&self) -> Option<&PendingTool> {
+        self.calls.iter().find(|call| call.ask == Ask::Permission).map(|call| &call.shown)
+    }
+
     /// The text of the open question or plan.
     pub fn question(&self) -> Option<&Arc<str>> {
         self.open_question().map(|call| &call.shown.target)

@@ -12,6 +12,7 @@ use crate::session::pending::PendingTools;
 use crate::session::record_data::RecordData;
 use crate::session::usage::{RequestKey, RequestLedger};
 use crate::time::{Millis, Timestamp};
+use crate::tool::Ask;
 use crate::transcript::record::{Attachment, Block, Body, Record, System};
 
 /// Whether the transcript of the subagent with this id begins with nearly all records of its session, with the same
@@ -89,6 +90,14 @@ impl SubagentFold {
                 // The result of a call that was open when the turn ended begins no new turn.
                 self.turn_over &= !ours;
             }
+            // It is no activity: a file that tells only requests is of no subagent that runs.
+            Body::Permission { id, tool, target, waits } => {
+                match record.envelope.at.filter(|_| *waits) {
+                    Some(at) => self.pending.call(id, tool, target, Ask::Permission, at),
+                    None => _ = self.pending.answer(id),
+                }
+                return;
+            }
             Body::Prompt(_) | Body::Progress => self.turn_over = false,
             Body::Interrupt
             | Body::ApiError { .. }
@@ -146,6 +155,11 @@ impl SubagentFold {
     /// these; the registry does not say which.
     pub fn pending_tools(&self) -> impl ExactSizeIterator<Item = &PendingTool> {
         self.pending.iter()
+    }
+
+    /// The request for permission that its records tell and no answer closes.
+    pub fn asks(&self) -> Option<&PendingTool> {
+        self.pending.permission()
     }
 
     /// Time of its first record.

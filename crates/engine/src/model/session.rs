@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use watchbill_agents::Root;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::PendingTool;
+use watchbill_core::session::subagent::SubagentFold;
+use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::Usage;
 
 use crate::model::paths::FilePath;
@@ -36,6 +38,10 @@ pub struct SessionData {
     pub requests: usize,
     /// Open calls of running subagents, by file.
     pub agent_calls: BTreeMap<FilePath, Vec<PendingTool>>,
+    /// The requests for permission that files of subagents tell, by file.
+    pub asked: BTreeMap<FilePath, PendingTool>,
+    /// Those of `agents` that are of no subagent: they tell only what the session itself asks.
+    pub aside: BTreeSet<FilePath>,
     /// The root under which it was found.
     pub root: Option<Root>,
     /// The root of the repository that contains its launch folder.
@@ -55,6 +61,30 @@ pub struct RequestCounts {
     pub copies: usize,
 }
 
+/// What the transcript of a subagent says.
+#[derive(Debug, Default)]
+pub struct AgentState {
+    running: bool,
+    copies: bool,
+    aside: bool,
+    calls: Vec<PendingTool>,
+    asks: Option<PendingTool>,
+}
+
+impl AgentState {
+    /// Takes it from the subagent's fold.
+    pub fn of(fold: &SubagentFold, now: Timestamp, silence: Millis) -> Self {
+        let copies = fold.copies_parent();
+        Self {
+            running: !copies && fold.is_running(now, silence),
+            copies,
+            aside: fold.agent().is_empty(),
+            calls: if copies { Vec::new() } else { fold.pending_tools().cloned().collect() },
+            asks: fold.asks().cloned(),
+        }
+    }
+}
+
 impl SessionData {
     /// Adds a main transcript.
     pub fn add_main(&mut self, path: FilePath) {
@@ -70,13 +100,26 @@ impl SessionData {
         self.agent_tokens = plus(minus(self.agent_tokens, before), now);
     }
 
-    /// Notes whether a subagent runs, as its own transcript says.
-    pub fn set_agent_running(&mut self, path: &FilePath, running: bool) {
-        if running {
-            self.agents_running.insert(path.clone());
-        } else {
-            self.agents_running.remove(path);
+    /// Sets what the transcript of a subagent says.
+    pub fn set_agent(&mut self, path: &FilePath, tokens: Usage, state: AgentState) {
+        self.set_agent_tokens(path, tokens);
+        for (holds, paths) in [
+            (state.running, &mut self.agents_running),
+            (state.copies, &mut self.copies),
+            (state.aside, &mut self.aside),
+        ] {
+            if holds {
+                paths.insert(path.clone());
+            } else {
+                paths.remove(path);
+            }
         }
+        self.agent_calls.remove(path);
+        if !state.calls.is_empty() {
+            self.agent_calls.insert(path.clone(), state.calls);
+        }
+        self.asked.remove(path);
+        self.asked.extend(state.asks.map(|call| (path.clone(), call)));
     }
 
     /// Removes the data of a subagent whose file is gone.
@@ -89,15 +132,8 @@ impl SessionData {
         self.copies.remove(path);
         self.parts.remove(path);
         self.agent_calls.remove(path);
-    }
-
-    /// Sets the open calls of a subagent.
-    pub fn set_agent_calls(&mut self, path: &FilePath, calls: Vec<PendingTool>) {
-        if calls.is_empty() {
-            self.agent_calls.remove(path);
-        } else {
-            self.agent_calls.insert(path.clone(), calls);
-        }
+        self.asked.remove(path);
+        self.aside.remove(path);
     }
 
     /// Whether the session has no transcripts left.

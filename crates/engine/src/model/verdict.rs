@@ -13,7 +13,7 @@ use watchbill_core::evidence::witness::{
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::row::PendingTool;
 use watchbill_core::session::fold::SessionFold;
-use watchbill_core::session::state::Timeouts;
+use watchbill_core::session::state::{Confidence, State, StateKind, Timeouts};
 use watchbill_core::status_file::StatusWitness;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::Deferral;
@@ -96,7 +96,7 @@ pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
     let own = inputs.own.map(|own| own.fold.witness());
     let reading = inputs.fold.map(|(_, fold)| (fold.reading(), fold));
     let pending = &open_calls(inputs, &instances)[..];
-    let transcript = reading.as_ref().map(|(reading, fold)| TranscriptWitness {
+    let mut transcript = reading.as_ref().map(|(reading, fold)| TranscriptWitness {
         state: reading.state,
         kind: reading.kind,
         since: reading.since,
@@ -107,6 +107,11 @@ pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
         last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
         prompt_at: fold.facts().prompt_at,
     });
+    if let (Some(witness), Some(call)) = (&mut transcript, asked_aside(inputs)) {
+        (witness.state, witness.kind) = (State::WaitingForApproval, Some(StateKind::Permission));
+        (witness.since, witness.detail) = (call.since, "a request for permission is open");
+        (witness.by_timeout, witness.confidence) = (false, Confidence::Observed);
+    }
     let facts = inputs.fold.map(|(_, fold)| fold.facts());
     let agent = inputs.agent();
     let expects = facts.is_some_and(|facts| {
@@ -129,6 +134,14 @@ pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
     }))
 }
 
+/// The oldest request for permission that a file beside the transcript tells. One from before the newest prompt was left open by
+/// a process that is gone.
+fn asked_aside<'a>(inputs: &'a RowInputs<'_>) -> Option<&'a PendingTool> {
+    let (_, fold) = inputs.fold?;
+    let asked = inputs.session?.asked.values().filter(|call| fold.facts().prompt_at <= Some(call.since));
+    asked.min_by_key(|call| call.since)
+}
+
 /// The open calls that can still end. Leaves out calls from before the start of every process that runs the
 /// session now: those ended with an earlier process.
 pub fn open_calls(inputs: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
@@ -137,6 +150,11 @@ pub fn open_calls(inputs: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<
         return own.fold.calls.clone();
     }
     let mut calls = inputs.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
+    if let Some(asked) = asked_aside(inputs) {
+        // A file that tells only requests names the tool alone; the transcript has the call.
+        let same = calls.iter().rfind(|call| asked.target.is_empty() && call.tool == asked.tool);
+        return vec![same.unwrap_or(asked).clone()];
+    }
     let running = instances.iter().filter(|witness| inputs.live && witness.liveness != Liveness::Dead);
     let asks = |witness: &InstanceWitness| matches!(witness.entry.status, Some(RegistryStatus::Waiting(_)));
     if calls.is_empty() && running.clone().any(asks) {

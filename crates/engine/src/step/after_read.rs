@@ -8,6 +8,7 @@ use watchbill_core::ids::SessionId;
 use super::processes::follow_registry;
 use super::rooms::Rooms;
 use crate::model::paths::FilePath;
+use crate::model::session::AgentState;
 use crate::transcripts::Fold;
 
 /// Applies the effects of a read of `path`. `fresh`: the file was read from its beginning.
@@ -100,14 +101,11 @@ pub(super) fn after_agent_read(rooms: &mut Rooms, path: &Path) {
     let Some(file) = rooms.sessions.files_mut().get_mut(path) else { return };
     let parent = file.parent();
     let part = file.main().map(|fold| fold.lineage().session.clone());
-    let (tokens, copies, active, running, calls) = match file.fold() {
+    let (tokens, active, state) = match file.fold() {
         // Its own witnesses say whether it runs and what it asks.
-        Fold::Main(fold) => (fold.ledger().total(), false, None, false, Vec::new()),
+        Fold::Main(fold) => (fold.ledger().total(), None, AgentState::default()),
         Fold::Agent(fold) => {
-            let copies = fold.copies_parent();
-            let running = !copies && fold.is_running(now, silence);
-            let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
-            (fold.ledger().total(), copies, fold.last_activity(), running, calls)
+            (fold.ledger().total(), fold.last_activity(), AgentState::of(fold, now, silence))
         }
     };
     let before = std::mem::replace(&mut file.counted_with, parent.clone());
@@ -117,13 +115,10 @@ pub(super) fn after_agent_read(rooms: &mut Rooms, path: &Path) {
     let Some(parent) = parent else { return };
     let session = rooms.sessions.get_or_make(&parent);
     let path = FilePath::from(path);
-    session.set_agent_tokens(&path, tokens);
-    session.set_agent_running(&path, running);
-    session.set_agent_calls(&path, calls);
+    session.set_agent(&path, tokens, state);
     session.parts.extend(part.map(|part| (path.clone(), part)));
-    if copies {
+    if session.copies.contains(&path) {
         // Its transcript repeats the parent's requests. Making the row subtracts them.
-        session.copies.insert(path);
         session.request_counts = None;
     }
     rooms.sessions.note_subagent_activity(&parent, active);

@@ -8,6 +8,7 @@ use super::rooms::Rooms;
 use super::settings::forget_targets;
 use super::waking::put_at_rest;
 use crate::model::paths::FilePath;
+use crate::model::session::AgentState;
 use crate::persist::changes::SeenFacts;
 use crate::persist::pending::NextRows;
 use crate::persist::stored_transcript::{StoredTranscript, TokenSharing};
@@ -113,17 +114,10 @@ fn take_kept(
             }
         }
         (Fold::Agent(fold), TokenSharing::Agent { with, tokens }) => {
-            let copies = fold.copies_parent();
-            let running = !copies && fold.is_running(env.now(), env.settings().timeouts.idle);
-            let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
             if let Some(with) = with {
                 let session = sessions.get_or_make(with);
-                session.set_agent_tokens(&path, *tokens);
-                session.set_agent_running(&path, running);
-                session.set_agent_calls(&path, calls);
-                if copies {
-                    session.copies.insert(path.clone());
-                }
+                let silence = env.settings().timeouts.idle;
+                session.set_agent(&path, *tokens, AgentState::of(fold, env.now(), silence));
                 sessions.add_several(with.clone());
             }
             file.counted_with = with.clone();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use watchbill_agents::{Agent, Root};
 use watchbill_core::hook::{HookMessage, HookOrigin, TerminalContext};
-use watchbill_core::ids::{Instance, SessionId};
+use watchbill_core::ids::Instance;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::engine::{Engine, Outlook, Sources};
 use watchbill_engine::input::Input;
@@ -197,10 +197,15 @@ fn hooks_of_one_agent_make_no_session_of_another_and_move_none() {
     assert!(stage.engine.current(true).problems.is_empty());
 }
 
-/// Copilot runs the hooks of a project's `.claude/settings.json`.
+/// Copilot runs the hooks of a project's `.claude/settings.json`, Grok those of the user too.
 #[test]
-fn hooks_that_copilot_runs_make_no_session() {
-    let lines = recording("copilot/recordings/08-claudes-hooks-run.ndjson");
+fn hooks_of_claude_code_that_other_agents_run_make_no_session() {
+    make_no_session("copilot/recordings/08-claudes-hooks-run.ndjson", 2);
+    make_no_session("grok/recordings/06-claude-hooks-subagent.ndjson", 36);
+}
+
+fn make_no_session(name: &str, wanted: usize) {
+    let lines = recording(name);
     let mut stage = Stage::new(&[]);
     let with_path = lines.iter().filter(|line| line["payload"]["transcript_path"].is_string());
     let mut count = 0;
@@ -211,7 +216,7 @@ fn hooks_that_copilot_runs_make_no_session() {
         stage.engine.step(stage.now, Input::Hooks(vec![message]));
         count += 1;
     }
-    assert_eq!(count, 2, "the recording has them");
-    assert!(stage.engine.hooks().of(&SessionId::new("d2b248d5-01e3-49cd-878d-f606e8f1508f")).is_none());
+    assert_eq!(count, wanted, "{name} has them");
+    assert_eq!(stage.engine.hooks().sessions().count(), 0);
     assert!(stage.engine.current(true).problems.is_empty());
 }

@@ -10,4 +10,5 @@ mod play;
 mod same_history;
 mod subagents;
 mod timeline;
+mod told;
 mod truth;

@@ -45,7 +45,14 @@ impl OwnAgent {
             Agent::Claude => Some(Self::Claude),
             Agent::Codex => Some(Self::Codex),
             Agent::Gemini => Some(Self::Gemini),
-            Agent::Opencode | Agent::Copilot | Agent::Pi | Agent::Cursor => None,
+            Agent::Opencode
+            | Agent::Copilot
+            | Agent::Pi
+            | Agent::Cursor
+            | Agent::Kimi
+            | Agent::Grok
+            | Agent::Droid
+            | Agent::Qwen => None,
         }
     }
 
