@@ -58,6 +58,11 @@ pub fn session_of(path: &Path) -> SessionId {
     }
 }
 
+/// The end of a session's id.
+pub fn end(id: &str) -> &str {
+    &id[id.len() - 6..]
+}
+
 /// The fold of a session that has no lines yet.
 pub fn new_fold(session: SessionId) -> SessionFold {
     SessionFold::new(session, Timeouts::default())
@@ -93,12 +98,18 @@ pub fn recordings() -> Vec<(String, Vec<Step>)> {
         let (path, text) = (op["path"].as_str().unwrap_or(""), op["text"].as_str().unwrap_or("").to_owned());
         match op["op"].as_str().unwrap() {
             "mark" => Some(Step::Mark(text)),
-            "append" if path.contains("/sessions/") => Some(Step::Append(path.into(), text)),
+            "append" if path.contains("/sessions/") || path.contains("/session-") => {
+                Some(Step::Append(path.into(), text))
+            }
             _ => None,
         }
     };
-    let of = |(name, text): (String, String)| (format!("pi {name}"), text.lines().filter_map(step).collect());
-    fixtures("pi/recordings").into_iter().map(of).collect()
+    let of = |agent: &'static str| {
+        let steps = move |text: String| text.lines().filter_map(step).collect();
+        let all = fixtures(&format!("{agent}/recordings")).into_iter();
+        all.map(move |(name, text)| (format!("{agent} {name}"), steps(text)))
+    };
+    ["pi", "gemini"].into_iter().flat_map(of).collect()
 }
 
 /// All sessions.
@@ -111,7 +122,7 @@ pub fn files() -> Vec<File> {
             match all.iter_mut().find(|file| file.path == path) {
                 Some(file) => file.lines.extend(lines),
                 None => {
-                    let name = format!("{name} {}", &session_of(&path).as_str()[30..]);
+                    let name = format!("{name} {}", end(session_of(&path).as_str()));
                     all.push(File { name, path, lines: lines.collect() });
                 }
             }
@@ -120,6 +131,12 @@ pub fn files() -> Vec<File> {
     for (name, text) in fixtures("pi/shapes") {
         let path = format!("sessions/--x--/2026-01-05T09-00-00-000Z_{name}.jsonl").into();
         all.push(File { name: format!("pi {name}"), path, lines: text.lines().map(str::to_owned).collect() });
+    }
+    for (name, text) in fixtures("gemini/shapes") {
+        let path =
+            format!("tmp/x/chats/session-2026-01-05T09-00-{}.jsonl", name.replace("session-", "shape"));
+        let lines = text.lines().map(str::to_owned).collect();
+        all.push(File { name: format!("gemini {name}"), path: path.into(), lines });
     }
     for (name, text) in fixtures("cursor/shapes") {
         let path = format!("projects/x/agent-transcripts/{CURSORS}.jsonl").into();

@@ -5,6 +5,7 @@
 
 mod cursor;
 mod files;
+mod gemini;
 mod pi;
 mod properties;
 mod said;

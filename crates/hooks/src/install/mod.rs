@@ -124,7 +124,7 @@ pub fn wanted_events(
     let hooks = hook_traits(command.agent);
     match command.purpose {
         Purpose::Events => events_for(command.agent, client, before),
-        Purpose::Answers => vec![hooks.answer_event],
+        Purpose::Answers => hooks.answer_event.into_iter().collect(),
         Purpose::Context => hooks.context_events.iter().collect(),
     }
 }
