@@ -201,6 +201,16 @@ pub fn project_of(path: &Path, cwd: Option<&str>) -> Option<String> {
     }
 }
 
+/// A session of an agent, as its files name it, from the whole id.
+pub fn session_of(agent: Agent, id: &str) -> SessionId {
+    SessionId::new((layout_of(agent).name_of)(id))
+}
+
+/// The file with the working folder of the transcript at this path, if no record names that.
+pub fn working_folder_of(path: &Path) -> Option<PathBuf> {
+    (found(path)?.0.working_folder)(path)
+}
+
 /// The parser of the lines of the transcript at this path.
 pub fn parser_of(path: &Path) -> Parser {
     found(path).map_or(&claude::LAYOUT, |(layout, _)| layout).parse_line

@@ -30,6 +30,8 @@ pub struct Traits {
     pub resume: &'static str,
     /// A start gives the session its id. Other agents name their sessions themselves.
     pub takes_session_id: bool,
+    /// The same where only a start in a terminal does.
+    pub terminal_takes_session_id: bool,
     /// How its files lie; `None` for an agent whose files are not read.
     pub layout: Option<&'static Layout>,
     /// How it runs hooks; `None` for an agent whose hooks are not heard.
@@ -57,6 +59,7 @@ impl Traits {
         folder_variable: None,
         resume: "",
         takes_session_id: false,
+        terminal_takes_session_id: false,
         layout: None,
         hooks: None,
         writes_transcripts: false,
@@ -90,6 +93,8 @@ pub struct HookTraits {
     pub managed_settings: Option<&'static str>,
     /// The settings may have no comments.
     pub is_plain_json: bool,
+    /// How a second is written as the timeout of a handler.
+    pub second: u32,
     /// All events that the hooks subscribe to.
     pub events: &'static [Event],
     /// The event of handlers that wait for answers. `None`: the agent takes no answer from outside.
@@ -150,6 +155,10 @@ pub struct Layout {
     pub is_copy: fn(&Path) -> bool,
     /// The meaning of a whole path below a root that is not known.
     pub find: fn(&Path) -> Option<ClientPath>,
+    /// What a path has of a session's id. Hooks and resumes have the whole id.
+    pub name_of: fn(&str) -> &str,
+    /// The file with the working folder of the transcript at a path, if no record names that.
+    pub working_folder: fn(&Path) -> Option<PathBuf>,
     /// The folder of a transcript is named after its project.
     pub names_projects: bool,
     /// The agent removes old transcripts.
@@ -173,6 +182,8 @@ impl Layout {
         may_miss: |_| false,
         is_copy: |_| false,
         find: |_| None,
+        name_of: |id| id,
+        working_folder: |_| None,
         names_projects: false,
         removes_old: false,
         parse_line: |_, _| LineReport::default(),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use watchbill_core::requests::visible::visible_line;
 use watchbill_core::time::Timestamp;
 use watchbill_core::tool::Ask;
-use watchbill_core::transcript::record::{Block, Body};
+use watchbill_core::transcript::record::{Block, Body, SessionRecord};
 use watchbill_core::transcript::report::LineReport;
 
 use crate::claude::records;
@@ -47,6 +47,7 @@ pub(crate) fn parse_line(line: &[u8], translate: Translation, sink: RecordSink<'
             match &mut record.body {
                 Body::Assistant(answer) => answer.blocks.iter_mut().for_each(runs),
                 body if line["type"] == PERMISSION => *body = asked(&line),
+                body if line["type"] == SESSION => *body = named(&line),
                 _ => {}
             }
             sink(record, payloads);
@@ -59,6 +60,19 @@ pub(crate) fn parse_line(line: &[u8], translate: Translation, sink: RecordSink<'
 
 /// A type of our own: no line of Claude Code says what it stands for.
 const PERMISSION: &str = "permission";
+
+/// The same: which session the file holds.
+const SESSION: &str = "session";
+
+/// The session of the file, or another one whose history was copied from here on.
+pub(crate) fn session(id: &Value) -> Value {
+    json!({ "type": SESSION, "id": id })
+}
+
+fn named(line: &Value) -> Body<'static> {
+    let id = line["id"].as_str().unwrap_or_default().to_owned().into();
+    Body::Session(SessionRecord { id, ..SessionRecord::default() })
+}
 
 /// A dialog for permission about a tool and its target is open, or the user has answered it.
 pub(crate) fn permission(at: &Value, id: &Value, (tool, target): (&str, &str), waits: bool) -> Value {

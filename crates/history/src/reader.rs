@@ -6,7 +6,9 @@
 use std::cell::Cell;
 use std::path::Path;
 
+use watchbill_agents::files::working_folder_of;
 use watchbill_core::transcript::line_splitter::{Line, LineSplitter, Split};
+use watchbill_core::transcript::record::{Body, Record};
 use watchbill_watch::fs::{FileStat, Fs};
 use watchbill_watch::tail::{Cursor, ReadOutcome, ReadPlan, Tail, TailError, plan_read};
 
@@ -101,6 +103,22 @@ impl Reader {
             cursor.id = stat.id;
         }
         plan_read(Some(cursor), Some(stat)) == ReadPlan::Nothing
+    }
+}
+
+/// The longest file with a working folder, in bytes.
+const FOLDER: u64 = 16 << 10;
+
+/// The working folder of the transcript at a path, from the file beside it, for an agent whose records name none.
+pub fn folder_beside(fs: &dyn Fs, path: &Path) -> Option<String> {
+    let text = String::from_utf8(fs.read_small(&working_folder_of(path)?, FOLDER).ok()?).ok()?;
+    Some(text.trim_end_matches(['\r', '\n']).to_owned()).filter(|folder| Path::new(folder).is_absolute())
+}
+
+/// Gives the head of a transcript that folder.
+pub fn add_folder(record: &mut Record<'_>, folder: Option<&str>) {
+    if let (Body::Session(_), None) = (&record.body, &record.envelope.cwd) {
+        record.envelope.cwd = folder.map(|folder| folder.to_owned().into());
     }
 }
 

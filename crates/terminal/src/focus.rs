@@ -17,7 +17,7 @@ pub(crate) const MAX_NESTING: usize = 5;
 /// Blocks until all called programs have answered, at most two seconds for each.
 pub fn focus(session_location: &SessionLocation, world: &dyn World) -> FocusAnswer {
     let resume =
-        resume_command(session_location.agent, &session_location.session, session_location.cwd.as_deref());
+        resume_command(session_location.agent, &session_location.resume, session_location.cwd.as_deref());
     let (outcome, attach) =
         match NestLevel::of(session_location, world).map_err(|why| FocusFailure { why, attach: None }) {
             Ok(place) => go(place, world),

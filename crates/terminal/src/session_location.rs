@@ -12,6 +12,8 @@ pub struct SessionLocation {
     pub agent: Agent,
     /// The session's id.
     pub session: Arc<str>,
+    /// The id by which the agent resumes it.
+    pub resume: Arc<str>,
     /// Its working folder.
     pub cwd: Option<Arc<str>>,
     /// The terminal, from hooks or the registry.

@@ -102,6 +102,7 @@ fn session_location(kind: &str, ids: &[(&str, &str)]) -> SessionLocation {
     SessionLocation {
         agent: Agent::Claude,
         session: "3f6a1c52".into(),
+        resume: "3f6a1c52".into(),
         cwd: Some("/home/dev/api-server".into()),
         terminal: Some(Arc::new(context(kind, ids))),
         presence: Presence::Runs(Instance { pid: AGENT, proc_start: Some("77".into()) }),

@@ -28,6 +28,10 @@ const TASK_NOTIFICATION: &str = "<task-notification>";
 pub(crate) struct Form {
     /// Whose payloads they are.
     pub agent: Agent,
+    /// An event in our words.
+    pub name: fn(&str) -> &str,
+    /// A tool in our words.
+    pub tool: fn(&str) -> &str,
     /// What a call acts on, in one line.
     pub target: for<'a> fn(&str, Raw<'a>) -> Cow<'a, str>,
     /// The beginning of some tools' names that the transcript does not have.
@@ -38,8 +42,18 @@ pub(crate) struct Form {
     pub starts_in_turn: bool,
 }
 
-const FORM: Form =
-    Form { agent: Agent::Claude, target: target::of, prefix: "", repeats: None, starts_in_turn: false };
+impl Form {
+    /// The form with Claude Code's own words.
+    pub(crate) const OF_CLAUDE: Self = Self {
+        agent: Agent::Claude,
+        name: |name| name,
+        tool: |tool| tool,
+        target: target::of,
+        prefix: "",
+        repeats: None,
+        starts_in_turn: false,
+    };
+}
 
 /// Reads one payload.
 ///
@@ -48,7 +62,7 @@ const FORM: Form =
 /// # Errors
 /// When the bytes are too long, nested too deeply, no object, or no event.
 pub fn parse_payload(bytes: &[u8]) -> Result<HookPayload, HookError> {
-    read(bytes, &FORM)
+    read(bytes, &Form::OF_CLAUDE)
 }
 
 /// Reads one payload of an agent.
@@ -133,7 +147,7 @@ impl<'a> Fields<'a> {
                 "session_title" => fields.title = value,
                 "prompt" => fields.prompt = value,
                 "message" => fields.message = value,
-                "last_assistant_message" => fields.last_message = value,
+                "last_assistant_message" | "prompt_response" => fields.last_message = value,
                 "tool_name" => fields.tool = value,
                 "tool_input" => fields.input = value,
                 "tool_use_id" => fields.id = value,
@@ -150,7 +164,7 @@ impl<'a> Fields<'a> {
     fn event(&self, name: &str, form: &Form) -> HookEvent {
         let call = || self.call(form);
         let word = self.word.word().unwrap_or("");
-        match name {
+        match (form.name)(name) {
             "SessionStart" => HookEvent::SessionStart {
                 source: if form.starts_in_turn { StartSource::Unknown } else { start_source(word) },
                 model: self.model.whole().map(|model| Arc::from(one_line(&model))),
@@ -196,7 +210,7 @@ impl<'a> Fields<'a> {
 
     fn call(&self, form: &Form) -> HookToolCall {
         let tool = self.tool.whole().map(|tool| one_line(&tool)).unwrap_or_default();
-        let tool = tool.strip_prefix(form.prefix).unwrap_or(&tool);
+        let tool = (form.tool)(tool.strip_prefix(form.prefix).unwrap_or(&tool));
         let repeated = form.repeats.map(|field| self.input.get(field)).filter(|part| part.is_there());
         let input = match repeated.unwrap_or(self.input) {
             Raw::Absent => "",
@@ -254,7 +268,7 @@ fn end_reason(word: &str) -> EndReason {
     match word {
         "clear" => EndReason::Clear,
         "resume" => EndReason::Resume,
-        "prompt_input_exit" => EndReason::Exit,
+        "prompt_input_exit" | "exit" => EndReason::Exit,
         "logout" => EndReason::Logout,
         _ => EndReason::Other,
     }
@@ -262,7 +276,7 @@ fn end_reason(word: &str) -> EndReason {
 
 fn notification_kind(word: &str) -> NotificationKind {
     match word {
-        "permission_prompt" => NotificationKind::PermissionPrompt,
+        "permission_prompt" | "ToolPermission" => NotificationKind::PermissionPrompt,
         "idle_prompt" => NotificationKind::IdlePrompt,
         "agent_needs_input" => NotificationKind::NeedsInput,
         "elicitation_dialog" | "elicitation_url_dialog" => NotificationKind::Elicitation,
@@ -285,7 +299,7 @@ pub fn read_texts(text: &str) -> Result<HookTexts<'_>, HookError> {
                 "tool_response" => {
                     texts.tool_response = value.whole().or_else(|| json(value).map(Cow::Borrowed));
                 }
-                "last_assistant_message" => texts.last_assistant_message = value.whole(),
+                "last_assistant_message" | "prompt_response" => texts.last_assistant_message = value.whole(),
                 "compact_summary" => texts.compact_summary = value.whole(),
                 "custom_instructions" => texts.custom_instructions = value.whole(),
                 "error" => texts.error = value.whole(),

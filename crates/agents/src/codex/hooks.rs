@@ -20,6 +20,7 @@ const FORM: Form = Form {
     // Only `PermissionRequest` has the reason as well.
     repeats: Some("command"),
     starts_in_turn: true,
+    ..Form::OF_CLAUDE
 };
 
 /// Reads one payload.

@@ -1,16 +1,58 @@
-//! Gemini CLI. Its driver speaks the Agent Client Protocol ([`crate::acp`]).
+//! Gemini CLI. Its driver speaks the Agent Client Protocol ([`crate::acp`]); [`records`] reads the chats of its terminals.
 
+pub mod hooks;
+pub mod install;
 pub mod launch;
+pub mod layout;
+pub mod records;
 
-use crate::Traits;
+use crate::{HookTraits, Layout, Traits};
 
 /// What Gemini CLI is.
 pub const TRAITS: Traits = Traits {
     title: "Gemini",
     program: "gemini",
     folder: ".gemini",
+    folder_variable: Some(("GEMINI_CLI_HOME", ".gemini")),
     resume: "gemini --resume",
-    layout: None,
+    terminal_takes_session_id: true,
+    layout: Some(&LAYOUT),
+    hooks: Some(&HOOKS),
     instructions: &["GEMINI.md"],
     ..Traits::OF_FILES
+};
+
+/// How Gemini runs hooks.
+pub const HOOKS: HookTraits = HookTraits {
+    parse: hooks::parse_payload,
+    are_of_process: true,
+    settings: install::SETTINGS,
+    settings_folder: None,
+    project_folder: ".gemini",
+    plugin: None,
+    local_settings: None,
+    managed_settings: Some(install::MANAGED_SETTINGS),
+    is_plain_json: false,
+    second: 1_000,
+    events: install::EVENTS,
+    answer_event: None,
+    answer_wait: None,
+    takes_rules: false,
+    context_events: install::CONTEXT_EVENTS,
+    note: None,
+    trust: None,
+};
+
+/// How Gemini's files lie.
+pub const LAYOUT: Layout = Layout {
+    folders: layout::FOLDERS,
+    classify: layout::classify,
+    kind_of: layout::kind_of,
+    may_hold: layout::may_hold,
+    find: layout::find,
+    name_of: layout::short,
+    working_folder: layout::working_folder,
+    removes_old: true,
+    parse_line: records::parse_line,
+    ..Layout::OF_FILES
 };

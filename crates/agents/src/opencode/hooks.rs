@@ -4,10 +4,8 @@ use watchbill_core::hook::{HookError, HookPayload};
 use watchbill_core::ids::Agent;
 
 use crate::claude::hooks::{Form, read};
-use crate::claude::records::target;
 
-const FORM: Form =
-    Form { agent: Agent::Opencode, target: target::of, prefix: "", repeats: None, starts_in_turn: false };
+const FORM: Form = Form { agent: Agent::Opencode, ..Form::OF_CLAUDE };
 
 /// Reads one payload.
 ///

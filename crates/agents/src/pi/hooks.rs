@@ -6,11 +6,9 @@ use watchbill_core::ids::Agent;
 
 use super::records::WORDS;
 use crate::claude::hooks::{Form, read};
-use crate::claude::records::target;
 use crate::translated::in_our_words;
 
-const FORM: Form =
-    Form { agent: Agent::Pi, target: target::of, prefix: "", repeats: None, starts_in_turn: false };
+const FORM: Form = Form { agent: Agent::Pi, ..Form::OF_CLAUDE };
 
 /// Reads one payload.
 ///

@@ -30,6 +30,7 @@ pub const HOOKS: HookTraits = HookTraits {
     local_settings: None,
     managed_settings: None,
     is_plain_json: true,
+    second: 1,
     events: install::EVENTS,
     answer_event: None,
     answer_wait: None,

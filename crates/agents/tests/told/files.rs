@@ -22,7 +22,7 @@ pub struct File {
 }
 
 /// The agents with recordings.
-const AGENTS: [&str; 5] = ["pi", "kimi", "grok", "droid", "qwen"];
+const AGENTS: [&str; 6] = ["pi", "gemini", "kimi", "grok", "droid", "qwen"];
 
 /// The session of Cursor's fixtures.
 const CURSORS: &str = "3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc";
@@ -62,6 +62,11 @@ pub fn session_of(path: &Path) -> SessionId {
         Some(ClientPath::Transcript { session, .. } | ClientPath::Subagent { session, .. }) => session,
         place => panic!("{} is {place:?}", path.display()),
     }
+}
+
+/// The end of a session's id.
+pub fn end(id: &str) -> &str {
+    &id[id.len() - 6..]
 }
 
 /// The fold of a session that has no lines yet.
@@ -126,7 +131,7 @@ pub fn files() -> Vec<File> {
                 Some(file) => file.lines.extend(lines),
                 None => {
                     let id = session_of(&path);
-                    let mut name = format!("{name} {}", &id.as_str()[id.as_str().len() - 6..]);
+                    let mut name = format!("{name} {}", end(id.as_str()));
                     if let Some(ClientPath::Subagent { agent, .. }) = place_of(&path) {
                         name += &format!(" beside it [{agent}]");
                     }
@@ -138,6 +143,12 @@ pub fn files() -> Vec<File> {
     for (name, text) in fixtures("pi/shapes") {
         let path = format!("sessions/--x--/2026-01-05T09-00-00-000Z_{name}.jsonl").into();
         all.push(File { name: format!("pi {name}"), path, lines: text.lines().map(str::to_owned).collect() });
+    }
+    for (name, text) in fixtures("gemini/shapes") {
+        let path =
+            format!("tmp/x/chats/session-2026-01-05T09-00-{}.jsonl", name.replace("session-", "shape"));
+        let lines = text.lines().map(str::to_owned).collect();
+        all.push(File { name: format!("gemini {name}"), path: path.into(), lines });
     }
     for (name, text) in fixtures("cursor/shapes") {
         let path = format!("projects/x/agent-transcripts/{CURSORS}.jsonl").into();

@@ -6,6 +6,7 @@
 mod cursor;
 mod ends;
 mod files;
+mod gemini;
 mod pi;
 mod properties;
 mod said;

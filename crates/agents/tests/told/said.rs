@@ -9,7 +9,7 @@ use watchbill_core::session::fold::SessionFold;
 use watchbill_core::time::Millis;
 use watchbill_core::transcript::record::Usage;
 
-use crate::files::{File, Step, files, fold_lines, new_fold, recordings, session_of};
+use crate::files::{File, Step, end, files, fold_lines, new_fold, recordings, session_of};
 
 fn describe(fold: &SessionFold) -> String {
     let (reading, facts, lineage, total) =
@@ -108,7 +108,7 @@ fn a_recording_tells_these_states() {
         let write_states = |out: &mut String, session: &str, effects: &[Effect]| {
             for Effect::Transition { to, kind, .. } in effects {
                 let kind = kind.map_or("", |kind| kind.as_str());
-                writeln!(out, "{} {} {kind}", &session[30..], to.as_str()).unwrap();
+                writeln!(out, "{} {} {kind}", end(session), to.as_str()).unwrap();
             }
         };
         for step in steps {
@@ -117,16 +117,18 @@ fn a_recording_tells_these_states() {
                 Step::Write(..) => unreachable!("pi writes no file anew"),
                 Step::Append(path, text) => {
                     let session = session_of(&path);
-                    let fold = folds.entry(session.clone()).or_insert_with(|| new_fold(session.clone()));
                     let parse = watchbill_agents::files::parser_of(&path);
+                    // A resume may begin a second file.
+                    let fold =
+                        folds.entry((session.clone(), path)).or_insert_with(|| new_fold(session.clone()));
                     write_states(&mut out, session.as_str(), &fold_lines(fold, parse, text.lines()));
                 }
             }
         }
         writeln!(out, "        ten seconds of silence").unwrap();
-        for (session, mut fold) in folds {
+        for ((session, _), mut fold) in folds {
             let mut effects = Vec::new();
-            fold.advance(fold.clock().unwrap() + Millis::from_secs(10), &mut effects);
+            fold.advance(fold.clock().unwrap_or_default() + Millis::from_secs(10), &mut effects);
             write_states(&mut out, session.as_str(), &effects);
         }
     }

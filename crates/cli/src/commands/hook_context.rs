@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use watchbill_agents::{Agent, hooks, process};
+use watchbill_agents::{hooks, process};
 use watchbill_engine::socket::client::Client;
 use watchbill_hooks::places;
 use watchbill_hooks::sender::HookArguments;
@@ -72,21 +72,26 @@ pub(super) fn within(words: &[OsString]) -> Option<Duration> {
 
 fn tell(words: &[OsString]) -> Option<()> {
     let env = |name: &str| std::env::var_os(name);
+    let within = within(words);
+    let arguments = HookArguments::parse(words.iter().cloned());
     // The user does not see what an agent without dialogs does, so tell it nothing.
-    if process::has_no_dialogs(Agent::default(), &env)
+    if process::has_no_dialogs(arguments.agent, &env)
         || env("WATCHBILL_MEMORY").is_some_and(|word| word == "off")
     {
         return None;
     }
-    let within = within(words);
-    let arguments = HookArguments::parse(words.iter().cloned());
     let data_dir = arguments.data_dir.or_else(|| places::default_data_dir(&env))?;
     let mut payload = String::new();
     std::io::stdin().lock().take(MAX_PAYLOAD_BYTES).read_to_string(&mut payload).ok()?;
-    if hooks::is_borrowed(Agent::default(), &env, payload.as_bytes()) {
+    if hooks::is_borrowed(arguments.agent, &env, payload.as_bytes()) {
         return None;
     }
+    let event = hooks::parse(arguments.agent, payload.as_bytes()).ok()?;
     let mut payload: Payload = serde_json::from_str(&payload).ok()?;
+    // The words of another agent are told in ours, and the answer in its own.
+    let name = std::mem::replace(&mut payload.hook_event_name, event.event.name().to_owned());
+    payload.session_id = event.session.to_string();
+    payload.tool_name = event.event.call().map(|call| call.tool.to_string());
     if let Some(prompt) = &mut payload.prompt {
         prompt.truncate(prompt.floor_char_boundary(PROMPT));
     }
@@ -106,8 +111,10 @@ fn tell(words: &[OsString]) -> Option<()> {
         })
         .ok()?;
     let (mut client, text) = answers.recv_timeout(limit).ok()?;
+    let mut output: serde_json::Value = serde_json::from_str(&text.output).ok()?;
+    output["hookSpecificOutput"]["hookEventName"] = name.into();
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", text.output).and_then(|()| out.flush()).ok()?;
+    writeln!(out, "{output}").and_then(|()| out.flush()).ok()?;
     client.send_context_printed(&text.answer);
     Some(())
 }

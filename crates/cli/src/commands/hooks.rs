@@ -38,7 +38,7 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
                 anyhow::bail!("{title} cannot be told what was learned yet");
             }
             if answer && hook_traits(place.agent).answer_event.is_none() {
-                anyhow::bail!("{title} takes no answers from outside: answer in its terminal");
+                anyhow::bail!("{title} takes answers in its terminal alone");
             }
             if markers && place.agent != Agent::default() {
                 anyhow::bail!("{title} leaves no markers");

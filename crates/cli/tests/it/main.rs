@@ -20,6 +20,7 @@ mod faults;
 #[cfg(unix)]
 mod forget;
 mod gate;
+mod gemini;
 mod history;
 mod home;
 mod hostile;

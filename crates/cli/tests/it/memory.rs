@@ -47,10 +47,10 @@ pub fn turn(home: &Home, session: &str, prompt: &str, n: usize) {
     while now() == written {}
 }
 
-const RULE: &str = "No, log lines are always in UTC, never in local time";
+pub const RULE: &str = "No, log lines are always in UTC, never in local time";
 
 /// A home in which the user corrected the agent.
-fn corrected(config: &str) -> Home {
+pub fn corrected(config: &str) -> Home {
     let home = Home::empty().configured(config);
     turn(&home, SESSION, "make the log nicer", 0);
     turn(&home, SESSION, RULE, 1);

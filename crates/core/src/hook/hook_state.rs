@@ -67,6 +67,7 @@ impl HookReading {
         let late = of_turn && self.is_of_an_earlier_prompt(prompt.as_ref());
         match event {
             HookEvent::SessionStart { source, .. } => self.start(*source, at),
+            HookEvent::SessionEnd { .. } if matches!(self.turn, HookTurn::Closed(_)) => {} // Some agents repeat it.
             HookEvent::SessionEnd { reason } => {
                 let heard_at = self.heard_at;
                 *self = Self { heard_at, ..Self::default() };

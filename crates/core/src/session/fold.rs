@@ -244,6 +244,11 @@ impl SessionFold {
         self.lineage().cwd()
     }
 
+    /// The id that the file's first record names. The file's name may have only a part of it.
+    pub fn own_id(&self) -> Option<&Arc<str>> {
+        self.inherited.own()
+    }
+
     /// Clears the targets of open calls, because the user may exclude them. Returns whether any target was set.
     pub fn forget_targets(&mut self) -> bool {
         self.turn.pending.forget_targets()

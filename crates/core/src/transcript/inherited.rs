@@ -34,6 +34,11 @@ struct Copied {
 }
 
 impl Inherited {
+    /// The id in the file's first record.
+    pub fn own(&self) -> Option<&Arc<str>> {
+        self.own.as_ref()
+    }
+
     /// Takes the next record of the file. Returns whether it belongs to another session.
     pub fn takes(&mut self, record: &Record<'_>) -> bool {
         let at = record.envelope.at;

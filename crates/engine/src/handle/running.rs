@@ -264,8 +264,8 @@ impl Handle {
     /// # Errors
     /// When the session is not known or the engine has stopped.
     pub fn resume_command(&self, session: &str) -> Result<String, ApiError> {
-        let SessionLocation { agent, session, cwd, .. } = self.session_location(session)?;
-        Ok(resume_command(agent, &session, cwd.as_deref()))
+        let SessionLocation { agent, resume, cwd, .. } = self.session_location(session)?;
+        Ok(resume_command(agent, &resume, cwd.as_deref()))
     }
 
     /// The process, the terminal and the folder of a session: the one in which the agent finds its file.

@@ -19,6 +19,7 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnResume, OwnResumeCall, OwnSpec,
 use watchbill_protocol::own::view::OwnChoices;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
+use watchbill_terminal::SessionLocation;
 
 use crate::alone::forget::mark_unwanted_own;
 use crate::clock::{Clock, SystemClock};
@@ -86,8 +87,8 @@ pub(super) fn resume(engine: &Handle, call: OwnResumeCall) -> Result<String, Api
     data_dir(engine)?;
     let row = row_to_go_on_with(engine, &call.session_id, call.any_branch)?;
     // The client may have moved the session: it finds the file from the folder in which the session began.
-    let cwd = engine.session_location(&row.session_id)?.cwd;
-    let start = Start::going_on(&engine.settings(), &call, &row, cwd.as_deref())?;
+    let place = engine.session_location(&row.session_id)?;
+    let start = Start::going_on(&engine.settings(), &call, &row, &place)?;
     // Right before the start: the agents do not guard a session against a second client.
     if !call.fork {
         engine.may_resume(&call.session_id)?;
@@ -162,7 +163,7 @@ impl Start {
     }
 
     /// A start that goes on with a session in its folder. It gets a new id of its own if it is a copy, was not ours, or changes between
-    /// pipes and a terminal. `cwd` is the folder from which the agent finds its file.
+    /// pipes and a terminal. `place` has the folder from which the agent finds its file.
     ///
     /// # Errors
     /// When its agent cannot go on with it.
@@ -170,7 +171,7 @@ impl Start {
         settings: &Settings,
         call: &OwnResumeCall,
         row: &TrackedSession,
-        cwd: Option<&str>,
+        place: &SessionLocation,
     ) -> Result<Self, ApiError> {
         let data = settings.data_dir.as_deref().ok_or_else(no_data_dir)?;
         let earlier = row.own_id.as_deref().map(|own| Folder::of(data, own)).transpose();
@@ -193,8 +194,8 @@ impl Start {
             row.session_id.clone()
         } else if is_its_own == Some(agent) {
             let words = format!(
-                "only a copy of this session can go on here: fork it, or run `{}` in a terminal",
-                resume_command(agent, &row.session_id, None)
+                "a session of a terminal goes on there: `{}`; here a copy of it can go on, if its agent makes copies (`watchbill fork`)",
+                resume_command(agent, &place.resume, None)
             );
             return Err(ApiError::new(ErrorCode::Unsupported, words));
         } else {
@@ -203,7 +204,11 @@ impl Start {
                 agents_id(&folder).map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))?;
             id.ok_or_else(|| missing("the session has not begun: there is nothing to go on with"))?
         };
-        let cwd = cwd.ok_or_else(|| missing("that session has not reported its working folder"))?.to_owned();
+        let cwd = place
+            .cwd
+            .as_deref()
+            .ok_or_else(|| missing("that session has not reported its working folder"))?
+            .to_owned();
         let spec = OwnSpec {
             session: call.id.clone(),
             agent: call.agent,

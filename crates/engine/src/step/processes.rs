@@ -245,12 +245,17 @@ pub(super) fn look_at_children(
     change.next
 }
 
-/// The newest open call of a session. `None` unless exactly one process runs it, and that has no status of its own.
+/// The newest open call of a session, or of the dialog that its hooks know: some agents write no open calls. `None` unless exactly one process runs it, and that has no status of its own.
 fn open_question(rooms: &Rooms, id: &SessionId) -> Option<ChildQuestion> {
     if !rooms.env.is_live() {
         return None;
     }
-    let call = rooms.sessions.fold(id)?.pending_tools().into_iter().max_by_key(|call| call.since)?;
+    let written = rooms.sessions.fold(id)?.pending_tools().into_iter().max_by_key(|call| call.since);
+    let asked = || {
+        let ask = rooms.witnesses.hooks().of(id)?.witness(&[])?.asks.pop()?;
+        Some((ask.call.unwrap_or_default(), ask.at))
+    };
+    let (call, since) = written.map(|call| (call.id, call.since)).or_else(asked)?;
     let instances = rooms.witnesses.processes_of(id, true);
     let [one] = instances.as_slice() else { return None };
     let silent = one.entry.status.is_none();
@@ -262,9 +267,5 @@ fn open_question(rooms: &Rooms, id: &SessionId) -> Option<ChildQuestion> {
     };
     let mut same = rooms.witnesses.registry().all().filter(|w| w.entry.instance == one.entry.instance);
     let shared = silent && alive && same.any(|witness| has_call(&witness.entry.session));
-    (silent && alive && !shared).then_some(ChildQuestion {
-        agent: one.entry.instance.pid,
-        call: call.id,
-        since: call.since,
-    })
+    (silent && alive && !shared).then_some(ChildQuestion { agent: one.entry.instance.pid, call, since })
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use watchbill_agents::Agent;
 use watchbill_agents::layout::ClientPath;
@@ -38,6 +39,12 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
     if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
         return Ok(exact.clone());
     }
+    let is_whole = |id: &&SessionId| {
+        asked.starts_with(id.as_str()) && whole_id(rooms, id).is_some_and(|whole| *whole == *asked)
+    };
+    if let Some(short) = known.iter().find(is_whole) {
+        return Ok(short.clone());
+    }
     // An own session may go on under another id than its host's.
     if let Some(session) = rooms.own.row_of(asked) {
         return Ok(session);
@@ -71,6 +78,12 @@ fn head_of_chain(rooms: &Rooms, asked: &str, sessions: &[&str]) -> Result<Option
     }
     let meant = resolve_one(IdScope::KnownChains, asked, &ids)?;
     Ok(chains.iter().find(|chain| chain.id.as_str() == *meant).map(|chain| chain.head.clone()))
+}
+
+/// The id that a session's transcript names, of which the names of its files may have a part.
+fn whole_id(rooms: &Rooms, id: &SessionId) -> Option<Arc<str>> {
+    let whole = rooms.sessions.fold(id)?.own_id()?;
+    whole.starts_with(id.as_str()).then(|| Arc::clone(whole))
 }
 
 fn known_sessions(rooms: &Rooms) -> Vec<SessionId> {
@@ -271,7 +284,8 @@ pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLoca
         None if row.live => Presence::Unconfirmed,
         None => Presence::Ended,
     };
-    let found_in = rooms.sessions.main_file(&id).and_then(|(path, file)| {
+    let main = rooms.sessions.main_file(&id);
+    let found_in = main.and_then(|(path, file)| {
         let project = path.parent()?.file_name()?.to_str()?;
         file.main()?.lineage().cwd_in(project).cloned()
     });
@@ -279,6 +293,7 @@ pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLoca
     Ok(SessionLocation {
         agent: row.agent,
         session: id.as_str().into(),
+        resume: whole_id(rooms, &id).unwrap_or_else(|| id.as_str().into()),
         cwd,
         terminal: row.terminal,
         presence,

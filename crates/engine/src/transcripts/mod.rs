@@ -22,7 +22,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LINE_CAP, Line};
 use watchbill_core::transcript::record::Record;
 use watchbill_core::transcript::report::LineReport;
-use watchbill_history::reader::{LineReceiver, Reader};
+use watchbill_history::reader::{LineReceiver, Reader, add_folder, folder_beside};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::tail::TailError;
 
@@ -225,10 +225,10 @@ impl TrackedFile {
     ) -> Result<ReadCount, TailError> {
         let mut count = ReadCount::default();
         let name: Arc<str> = Arc::from(path.to_string_lossy());
-        let exclude = self.exclude.clone();
+        let (exclude, parse, folder) = (self.exclude.clone(), parser_of(path), folder_beside(fs, path));
         let mut reader = std::mem::take(&mut self.reader);
         let reading = FileReading { file: self, name: &name, problems, effects, count: &mut count };
-        let mut receiver = FromFile { reading, exclude, parse: parser_of(path) };
+        let mut receiver = FromFile { reading, exclude, parse, folder };
         let outcome = reader.read(fs, path, scratch, budget, &mut receiver);
         self.reader = reader;
         let outcome = outcome?;
@@ -243,6 +243,7 @@ struct FromFile<'r> {
     reading: FileReading<'r>,
     exclude: Exclude,
     parse: Parser,
+    folder: Option<String>,
 }
 
 impl LineReceiver for FromFile<'_> {
@@ -251,8 +252,9 @@ impl LineReceiver for FromFile<'_> {
     }
 
     fn line(&mut self, line: Line<'_>) {
-        let Self { reading, exclude, parse } = self;
+        let Self { reading, exclude, parse, folder: beside } = self;
         let report = parse(line.bytes, &mut |mut record, full| {
+            add_folder(&mut record, beside.as_deref());
             let folder = reading.file.main().and_then(LazyFold::cwd).map(|cwd| &**cwd);
             exclude.clear_excluded_targets(&mut record, full, folder);
             reading.record(&record);

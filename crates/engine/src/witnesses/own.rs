@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use watchbill_agents::files::session_of;
 use watchbill_agents::traits;
 use watchbill_core::chain::lineage::{Lineage, Segment, Switch};
 use watchbill_core::ids::SessionId;
@@ -104,6 +105,11 @@ impl OwnWitness {
     /// Whether its agent names its sessions itself.
     pub fn names_itself(&self) -> bool {
         self.spec.agent.agent().is_some_and(|agent| !traits(agent).takes_session_id)
+    }
+
+    /// A session of its agent, as the agent's files name it.
+    fn session_of(&self, id: &str) -> SessionId {
+        self.spec.agent.agent().map_or_else(|| SessionId::new(id), |agent| session_of(agent, id))
     }
 
     /// Answers to its requests go through its host.
@@ -289,8 +295,11 @@ impl OwnSessions {
         });
         // Of a terminal, the rollout and its process say what it does, under the agent's own name.
         if earlier.is_none() && !own.is_stream() && own.names_itself() {
-            let resumed = || resumed.map(|resume| SessionId::new(&resume.session));
-            if let Some(named) = own.registered.clone().or_else(resumed) {
+            let takes_id =
+                own.spec.agent.agent().is_some_and(|agent| traits(agent).terminal_takes_session_id);
+            let given = takes_id.then_some(&own.spec.session);
+            let told = || Some(own.session_of(resumed.map(|resume| &resume.session).or(given)?));
+            if let Some(named) = own.registered.clone().or_else(told) {
                 return Some(named);
             }
         }
@@ -308,7 +317,9 @@ impl OwnSessions {
         let other = |id: &&SessionId| rows.get(*id) != self.rows.get(*id);
         let mut changed: Vec<_> = rows.keys().chain(self.rows.keys()).filter(other).cloned().collect();
         let own = self.by_id.iter().filter(|(_, own)| own.names_itself());
-        let named = own.filter_map(|(id, own)| Some((own.fold.session.clone()?, Arc::clone(id))));
+        let named = own.filter_map(|(id, own)| {
+            Some((own.session_of(own.fold.session.as_ref()?.as_str()), Arc::clone(id)))
+        });
         let named: FxHashMap<_, _> = named.filter(|(session, _)| !rows.contains_key(session)).collect();
         // A host that began or ended may make the difference.
         changed.extend(named.keys().chain(self.named.keys()).cloned());

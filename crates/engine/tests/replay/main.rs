@@ -4,6 +4,7 @@
 
 mod codex;
 mod copilot;
+mod gemini;
 mod golden;
 mod killed;
 mod play;

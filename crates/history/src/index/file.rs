@@ -20,7 +20,7 @@ use super::indexed::{FileReadCounts, IndexError};
 use super::rows::Rows;
 use super::saved_state::{self, IdParts, StoredState};
 use super::supplement;
-use crate::reader::{LineReceiver, Reader};
+use crate::reader::{LineReceiver, Reader, add_folder, folder_beside};
 
 /// One file.
 pub struct FileHistory {
@@ -132,6 +132,7 @@ impl FileHistory {
             forgotten,
             name: &name,
             parse: parser_of(path),
+            folder: folder_beside(fs, path),
             beside: beside.as_deref_mut(),
             count: FileReadCounts::default(),
             failed: None,
@@ -190,6 +191,8 @@ struct FileRead<'r, 's, B> {
     forgotten: &'r HashSet<SessionId>,
     name: &'r str,
     parse: Parser,
+    /// The working folder, if no record names it.
+    folder: Option<String>,
     beside: Option<&'r mut B>,
     count: FileReadCounts,
     failed: Option<StoreError>,
@@ -212,6 +215,7 @@ impl<B: RecordObserver> LineReceiver for FileRead<'_, '_, B> {
             return;
         }
         let report = (self.parse)(line.bytes, &mut |mut record, full| {
+            add_folder(&mut record, self.folder.as_deref());
             let folder = self.file.fold.as_ref().and_then(HistoryFold::folder);
             self.settings.exclude.clear_excluded_targets(&mut record, full, folder);
             if let Some(beside) = &mut self.beside {

@@ -24,6 +24,7 @@ use watchbill_watch::fs::Fs;
 use crate::index::over_http;
 use crate::lines::{FromStart, any_line};
 use crate::live_state::{ExcludeEffect, LiveState};
+use crate::reader::folder_beside;
 
 /// Whether these rules have not been carried out yet.
 ///
@@ -161,12 +162,18 @@ pub fn mentions_excluded(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
     if exclude.is_empty() {
         return false;
     }
+    if folder_beside(fs, path).is_some_and(|folder| exclude.excludes(&folder)) {
+        return true;
+    }
     let is_told_of = &mut |line: &[u8]| is_named_in(exclude, &String::from_utf8_lossy(line));
     fs.open(path).and_then(|file| any_line(&mut FromStart { file, at: 0 }, is_told_of)).unwrap_or(true)
 }
 
 /// Whether a transcript has an excluded folder as a working folder.
 fn has_worked_in(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> io::Result<bool> {
+    if folder_beside(fs, path).is_some_and(|folder| exclude.excludes(&folder)) {
+        return Ok(true);
+    }
     any_line(&mut FromStart { file: fs.open(path)?, at: 0 }, &mut |line| {
         is_work_in(parser_of(path), line, exclude)
     })

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::error::SettingsError;
 use crate::places::platform_data_dir;
 use crate::sender::{AGENT_OPTION, HookArguments};
-use watchbill_agents::Agent;
 use watchbill_agents::install::Event;
+use watchbill_agents::{Agent, hook_traits};
 
 /// Our program's name, without the ending that Windows gives it.
 const NAME: &str = "watchbill";
@@ -135,7 +135,9 @@ impl HookCommand {
     pub fn handler(&self, event: &Event) -> String {
         let line = serde_json::Value::from(self.line());
         let wait = if event.waits { "" } else { ", \"async\": true" };
-        let timeout = event.timeout.map(|seconds| format!(", \"timeout\": {seconds}")).unwrap_or_default();
+        let second = hook_traits(self.agent).second;
+        let timeout = event.timeout.map(|seconds| format!(", \"timeout\": {}", seconds * second));
+        let timeout = timeout.unwrap_or_default();
         format!("{{ \"type\": \"command\", \"command\": {line}{wait}{timeout} }}")
     }
 

@@ -71,8 +71,8 @@ pub fn go_on(
         any_branch,
     };
     // The client may have moved the session. It finds the file from the folder in which the session began.
-    let cwd = crate::commands::engine(global, Outlook::LIVE)?.session_location(&row.session_id)?.cwd;
-    let start = Start::going_on(&settings, &call, row, cwd.as_deref())?;
+    let place = crate::commands::engine(global, Outlook::LIVE)?.session_location(&row.session_id)?;
+    let start = Start::going_on(&settings, &call, row, &place)?;
     if !fork {
         guard(global, row)?;
     }
