@@ -60,7 +60,7 @@ fn both_agents_have_rows_and_a_subagent_has_none() {
     assert_eq!(count(&rows(&home, &["--root", "codex="]), "codex"), 0);
     let there = format!("codex={}", home.path().join(".codex").display());
     assert_eq!(count(&rows(&home, &["--root", &there]), "codex"), 10);
-    for wrong in ["Codex=/x", "gemini=/x"] {
+    for wrong in ["Codex=/x", "aider=/x"] {
         assert_eq!(home.run_watchbill(&["--root", wrong, "roster"]).code, 2, "{wrong}");
     }
     let unit = home.out(&["--root", "codex=", "serve", "--systemd"]);
@@ -95,7 +95,7 @@ fn an_excluded_folder_leaves_nothing_of_a_rollout() {
 fn a_session_that_began_in_a_terminal_goes_on_there_or_as_a_copy() {
     let home = with_rollouts("");
     let refused = home.run_watchbill(&["resume", RAN]);
-    assert!(refused.err.contains(&format!("fork it, or run `codex resume {RAN}`")), "{}", refused.err);
+    assert!(refused.err.contains(&format!("goes on there: `codex resume {RAN}`")), "{}", refused.err);
     let forked = home.run_watchbill(&["fork", RAN]);
     assert!(
         forked.err.contains("the folder /home/dev/work_codex does not exist"),

@@ -5,14 +5,18 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use watchbill_agents::{Agent, Root};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_drive::fold::HostState;
 use watchbill_engine::engine::{Engine, Outlook, Sources};
 use watchbill_engine::input::Input;
+use watchbill_engine::witnesses::own::OwnInput;
+use watchbill_protocol::own::event::OwnEvent;
+use watchbill_protocol::own::spec::OwnKind;
 use watchbill_settings::Settings;
 use watchbill_watch::hints::HintSet;
 use watchbill_watch::mem::MemFs;
@@ -246,4 +250,33 @@ fn a_child_that_began_after_the_dialog_says_that_the_call_runs() {
     // No hook and no line tells of the answer. The children are looked at five seconds after the dialog.
     stage.run_to(stage.begin + Millis(12_500), &mut |_, _| {});
     assert_eq!(states(&stage.engine)["42075b52"], "working [hook]");
+}
+
+#[test]
+fn a_session_of_our_own_and_its_chat_are_one_row() {
+    let whole = "14c59a54-cb06-4496-a11e-6790cf8c8cbf";
+    let other = "5e55a000-0000-4000-8000-000000000001";
+    // In a terminal, Gemini takes the id that it is given. Over pipes it says which one it has.
+    for (kind, own, row) in [(OwnKind::Pty, whole, "14c59a54"), (OwnKind::Stream, other, other)] {
+        let lines = recording("01-approve-deny");
+        let mut stage = Stage::new(&lines);
+        let spec = json!({ "session": own, "agent": "gemini", "kind": kind, "cwd": "/home/dev/work",
+            "createdAt": stage.begin.to_string() });
+        let spec = Box::new(serde_json::from_value(spec).unwrap());
+        stage.engine.step(stage.begin, Input::Own(vec![OwnInput::Found(spec, HostState::Runs)]));
+        if kind == OwnKind::Stream {
+            let what =
+                json!({ "event": "init", "session": whole, "model": "m", "mode": "default", "pid": 7 });
+            let what = serde_json::from_value(what).unwrap();
+            let event = OwnEvent { n: 0, at: stage.begin.to_string(), what };
+            stage.engine.step(stage.begin, Input::Own(vec![OwnInput::Events(own.into(), vec![event])]));
+        }
+        for line in &lines {
+            stage.run_to(stage.begin + Millis(at(line)), &mut |_, _| {});
+            stage.act(line, false);
+        }
+        assert_eq!(states(&stage.engine).into_keys().collect::<Vec<_>>(), [row], "{kind:?}");
+        let shown = stage.engine.row(&SessionId::new(row)).unwrap().own.map(|own| own.id.to_string());
+        assert_eq!(shown.as_deref(), Some(own));
+    }
 }
