@@ -37,7 +37,11 @@ class Agent:
     # What Escape on a dialog makes of the turn; the number of Escapes that stop a turn; the words that resume a session.
     refused: truth.Phase
     escapes: int
-    resume: str
+    resume: tuple
+    shell: str = "bash"
+    # Its commands that compact and leave it.
+    compact: str = "/compact"
+    leave: str = "/exit"
 
 
 def model(sandbox):
@@ -105,7 +109,7 @@ OPENCODE = Agent(
     sets=("all", "no_hooks"),
     refused=truth.RESTS,
     escapes=2,
-    resume="--session",
+    resume=("--session", "{}"),
 )
 
 
@@ -138,7 +142,7 @@ COPILOT = Agent(
     sets=("all",),
     refused=truth.INTERRUPTED,
     escapes=2,
-    resume="--resume",
+    resume=("--resume", "{}"),
 )
 
 # A permission gate, as users of pi have them: pi asks for nothing by itself.
@@ -178,7 +182,45 @@ PI = Agent(
     sets=("all", "no_hooks"),
     refused=truth.WORKING,
     escapes=1,
-    resume="--session",
+    resume=("--session", "{}"),
+    leave="/quit",
+)
+
+
+def gemini_home(stage):
+    """A key, trust, and a command that needs no permission."""
+    settings = {"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}}
+    settings |= {"general": {"enableAutoUpdate": False}, "privacy": {"usageStatisticsEnabled": False}}
+    settings |= {"model": {"name": "gemini-2.5-flash"}, "tools": {"allowed": ["run_shell_command(cat)"]}}
+    write(stage.sandbox.home / ".gemini/settings.json", settings)
+    plug_in(stage, "gemini")
+
+
+def gemini_environment(sandbox):
+    """The stub in place of the service."""
+    address = f"http://127.0.0.1:{sandbox.port}"
+    return {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": address, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+
+GEMINI = Agent(
+    name="gemini",
+    folder=".gemini/tmp",
+    files=".gemini/tmp/*/chats/*.jsonl",
+    move_in=gemini_home,
+    words=lambda program: [node(program), program],
+    environment=gemini_environment,
+    # Rows have the part of the id that names the file.
+    sessions=lambda home: {path.stem[-8:] for path in (home / ".gemini/tmp").glob("*/chats/session-*.jsonl")},
+    ready="Type your message",
+    permission="Allow execution",
+    question=tool("ask_user", questions=[{"question": "Which colour?", "header": "Colour", "type": "choice", "options": COLOURS}]),
+    sets=("all", "no_hooks"),
+    refused=truth.INTERRUPTED,
+    escapes=1,
+    resume=("--resume", "latest"),
+    shell="run_shell_command",
+    compact="",
+    leave="/quit",
 )
 
 
@@ -186,10 +228,10 @@ class Seat(Terminal):
     """A terminal program of one of these agents on a stage, with the truth about its session."""
 
     def __init__(self, stage, agent, label, *arguments, session=None, begins=truth.READY):
-        program, *words = agent.words(getattr(stage.programs, agent.name))
-        super().__init__(stage, program, [*words, *arguments], agent.environment(stage.sandbox))
         self.stage, self.agent, self.label, self.session = stage, agent, label, session
         self.known = self.sessions()
+        program, *words = agent.words(getattr(stage.programs, agent.name))
+        super().__init__(stage, program, [*words, *arguments], agent.environment(stage.sandbox))
         stage.truth.turn(label, self.began, begins, f"{agent.name} starts")
         self.sees(agent.ready)
         stage.rest(2)
@@ -235,7 +277,7 @@ class Seat(Terminal):
 
     def quit(self, phase=truth.ENDED):
         """Leaves the agent."""
-        at = self.type("/quit" if self.agent is PI else "/exit")
+        at = self.type(self.agent.leave)
         before = self.stage.truth.turnings[self.label][-1].phase
         states = " ".join(before.states | truth.ENDED.states)
         self.stage.turn(self, at, truth.phase("leaving", states, *before.kinds, None), "the agent is told to end")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import completions
+import generate
 import replies
 import responses
 
@@ -151,7 +152,13 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.endswith("/responses"):
             return self.respond(body)
         if self.path.endswith("/chat/completions"):
-            return self.complete(body)
+            return self.play(completions.choose(self.stub, body), lambda step: completions.events(body, step), completions.split)
+        if "countTokens" in self.path:
+            return self.whole(200, {"totalTokens": 100})
+        if "streamGenerateContent" in self.path:
+            return self.play(generate.choose(self.stub, body), generate.events, generate.split)
+        if "generateContent" in self.path:
+            return self.whole(200, generate.pieces(generate.choose(self.stub, body)[2])[0])
         if not self.path.split("?")[0].endswith("/messages"):
             return self.whole(404, {"type": "error", "error": {"type": "not_found_error", "message": "stub"}})
         name, number, step = self.stub.choose(body)
@@ -197,12 +204,12 @@ class Handler(BaseHTTPRequestHandler):
             exchange.how = "client gone"
             self.close_connection = True
 
-    def complete(self, body):
-        """Plays one step for an agent that speaks chat completions."""
-        name, number, step = completions.choose(self.stub, body)
+    def play(self, chosen, events, halves):
+        """Plays one step for an agent that names no session in its requests."""
+        name, number, step = chosen
         exchange = self.stub.note("", name, number)
         try:
-            self.answer(step, exchange, completions.events(body, step), completions.split)
+            self.answer(step, exchange, events(step), halves)
         except (BrokenPipeError, ConnectionResetError):
             exchange.how = "client gone"
             self.close_connection = True

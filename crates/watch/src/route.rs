@@ -115,7 +115,8 @@ impl Routes {
             }
             return;
         }
-        if self.files.contains(&path) {
+        // Who opens a database as root sets the owner of its log anew. Our own reading must not be a reason to read.
+        if self.files.contains(&path) && !matches!(kind, EventKind::Modify(ModifyKind::Metadata(_))) {
             steps.insert(EventAction::Hint(Hint::File(path.clone())));
         }
         let Some((dir, name)) = path.parent().zip(path.file_name()) else { return };
@@ -256,6 +257,18 @@ mod tests {
             expected.sort();
             assert_eq!(steps(kind, path), expected, "{what}");
         }
+    }
+
+    #[test]
+    fn a_database_is_read_when_it_is_written_and_not_when_its_log_gets_an_owner() {
+        let fs = MemFs::new();
+        fs.mkdir("/o");
+        let root = Root::new(watchbill_agents::Agent::Opencode, "/o");
+        let routes = Routes::new(&plan(&fs, &[root], &[]));
+        let steps = |kind| routes.steps(&Ok(Event::new(kind).add_path("/o/opencode.db-wal".into())));
+        let hint = EventAction::Hint(Hint::File("/o/opencode.db-wal".into()));
+        assert_eq!(steps(EventKind::Modify(ModifyKind::Data(DataChange::Any))), BTreeSet::from([hint]));
+        assert_eq!(steps(EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any))), BTreeSet::new());
     }
 
     #[test]

@@ -1,9 +1,9 @@
-"""opencode, Copilot and pi in a terminal: what each of them can do, by the same steps."""
+"""opencode, Copilot, pi and Gemini in a terminal: what each of them can do, by the same steps."""
 
 import signal
 
 import truth
-from agents import COPILOT, OPENCODE, PI, Seat
+from agents import COPILOT, GEMINI, OPENCODE, PI, Seat
 from client import ENTER, ESCAPE
 from replies import Step, error, text, tool
 from sandbox import Ways
@@ -22,23 +22,23 @@ def begin(stage, agent, *arguments):
     """The first terminal of this agent."""
     agent.move_in(stage)
     stage.model(
-        first=[Step(text("I ask."), asking("echo one > out.txt")), DONE],
-        second=[Step(text("I ask."), asking("echo two > out.txt")), DONE],
+        first=[Step(text("I ask."), asking(agent, "echo one > out.txt")), DONE],
+        second=[Step(text("I ask."), asking(agent, "echo two > out.txt")), DONE],
         hello=[Step(text("Hello."))],
         again=[Step(text("Hello again. " * 100))],
     )
     return Seat(stage, agent, "session", *arguments)
 
 
-def asking(command):
-    """A command that asks for permission."""
-    return tool("bash", command=command, description="Run a command")
+def asking(agent, command):
+    """A command, which asks for permission unless it is `cat`."""
+    return tool(agent.shell, command=command, description="Run a command")
 
 
 def runs(stage, seat, script="run", gate="gate"):
     """A command that asks nothing runs until the driver releases it."""
     stage.gate(gate)
-    stage.model(**{script: [Step(text("This takes a while."), asking(f"cat {gate}")), DONE]})
+    stage.model(**{script: [Step(text("This takes a while."), asking(seat.agent, f"cat {gate}")), DONE]})
     seat.prompt(script)
     stage.reached(gate)
     stage.rest(2)
@@ -94,7 +94,7 @@ def compact(stage, agent):
         seat.prompt(script)
         seat.finish(script, 0)
     stage.stub.compaction.gate = stage.stub.compaction.gate or Step(hold=True).gate
-    stage.turn(seat, seat.type("/compact"), truth.COMPACTING, "Enter on /compact")
+    stage.turn(seat, seat.type(agent.compact), truth.COMPACTING, "Enter on /compact")
     stage.asked("compaction", 0)
     stage.rest(2)
     stage.stub.compaction.release()
@@ -108,7 +108,8 @@ def resumed(stage, agent):
     seat.prompt("hello")
     seat.finish("hello", 0)
     seat.quit()
-    again = Seat(stage, agent, "session", agent.resume, seat.session, session=seat.session, begins=RESUMED)
+    words = [word.format(seat.session) for word in agent.resume]
+    again = Seat(stage, agent, "session", *words, session=seat.session, begins=RESUMED)
     again.prompt("first")
     again.asks("first", 0)
     again.decide(ENTER, truth.WORKING, "Enter on yes")
@@ -146,7 +147,7 @@ def enlist(agent, play):
     scenario(f"{agent.name}: {play.__doc__[0].lower()}{play.__doc__[1:-1]}", ways=ways, needs=agent.name)(played)
 
 
-for each in (OPENCODE, COPILOT, PI):
-    for step in (permissions, escapes, question, compact, resumed, killed, fails):
-        if each.question or step is not question:
-            enlist(each, step)
+for each in (OPENCODE, COPILOT, PI, GEMINI):
+    asked, compacts = [question] if each.question else [], [compact] if each.compact else []
+    for step in (permissions, escapes, *asked, *compacts, resumed, killed, fails):
+        enlist(each, step)
