@@ -130,7 +130,7 @@ impl HookSetup {
                 let command = self.command.as_ref().map_err(Clone::clone)?.for_purpose(purpose);
                 let events = wanted_events(&command, self.client, before);
                 if events.is_empty() {
-                    return Err(unsupported("this agent cannot be told what was learned yet"));
+                    return Err(unsupported("this agent has no hooks for that"));
                 }
                 install(before, &command, &events).map(Some)
             }
