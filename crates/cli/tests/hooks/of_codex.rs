@@ -79,7 +79,10 @@ fn what_codex_has_not_is_refused_with_the_reason() {
     assert!(with(&["--context"]).contains("Codex cannot be told what was learned yet"));
     assert!(with(&["--markers"]).contains("Codex leaves no markers"));
     assert!(with(&["--scope", "local"]).contains("Codex has no such settings"));
-    assert!(refused(&["hooks", "status", "--agent", "gemini"]).contains("expected claude or codex"));
+    assert!(
+        refused(&["hooks", "status", "--agent", "pi"])
+            .contains("expected claude or codex or gemini or opencode")
+    );
     std::fs::write(folder.join("hooks.json"), "{\n  // mine\n}\n").unwrap();
     let why = with(&[]);
     assert!(
