@@ -25,6 +25,7 @@ pub mod state;
 pub mod subagent;
 mod title;
 mod turn;
+pub use turn::QUESTION_LASTS;
 pub mod usage;
 
 pub use effect::{Effect, Reading};

@@ -36,9 +36,10 @@ pub struct PendingTools {
 }
 
 impl PendingTools {
-    /// Notes a call.
+    /// Notes a call. Requests for permission may have one id, if the agent gives them none: each waits for an answer of its own.
     pub fn call(&mut self, id: &str, tool: &str, target: &str, ask: Ask, since: Timestamp) {
-        if self.calls.iter().any(|call| &*call.shown.id == id) || self.take_early(id) {
+        let is_known = |calls: &mut Self| calls.calls.iter().any(|call| &*call.shown.id == id);
+        if ask != Ask::Permission && (is_known(self) || self.take_early(id)) {
             return;
         }
         if self.calls.len() == LIMIT {
@@ -157,6 +158,21 @@ impl PendingTools {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_without_ids_of_their_own_are_answered_one_by_one() {
+        let mut pending = PendingTools::default();
+        let ask = |pending: &mut PendingTools| {
+            pending.call("Bash", "Bash", "", Ask::Permission, Timestamp::from_millis(1));
+        };
+        pending.answer("Bash");
+        ask(&mut pending);
+        ask(&mut pending);
+        pending.answer("Bash");
+        assert!(pending.permission().is_some());
+        pending.answer("Bash");
+        assert!(pending.permission().is_none());
+    }
 
     #[test]
     fn a_result_removes_its_own_call_only() {

@@ -10,9 +10,9 @@ use crate::session::pending::PendingTools;
 use crate::session::state::{State, StateKind, Timeouts};
 use crate::time::{Millis, Timestamp};
 
-/// How long a question or plan counts as open if the transcript is the only witness. The default roster shows such
-/// a session for the same time.
-const QUESTION_LASTS: Millis = Millis::from_secs(24 * 3600);
+/// How long a question, a plan, or a request that a transcript tells counts as open if that is the only witness. The default roster
+/// shows such a session for the same time.
+pub const QUESTION_LASTS: Millis = Millis::from_secs(24 * 3600);
 
 /// The facts of a session that the machine reads while it handles an event.
 #[derive(Debug, Clone, Serialize, Deserialize)]

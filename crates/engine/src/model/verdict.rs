@@ -12,6 +12,7 @@ use watchbill_core::evidence::witness::{
 };
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::row::PendingTool;
+use watchbill_core::session::QUESTION_LASTS;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::{Confidence, State, StateKind, Timeouts};
 use watchbill_core::status_file::StatusWitness;
@@ -134,12 +135,16 @@ pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
     }))
 }
 
-/// The oldest request for permission that a file beside the transcript tells. One from before the newest prompt was left open by
-/// a process that is gone.
+/// The oldest request for permission that a file beside the transcript tells. One from before the newest prompt or interruption, or of
+/// another day, was left open: by a turn that was stopped, or by a process that is gone.
 fn asked_aside<'a>(inputs: &'a RowInputs<'_>) -> Option<&'a PendingTool> {
     let (_, fold) = inputs.fold?;
-    let asked = inputs.session?.asked.values().filter(|call| fold.facts().prompt_at <= Some(call.since));
-    asked.min_by_key(|call| call.since)
+    let reading = fold.reading();
+    let stopped = (reading.kind == Some(StateKind::Interrupted)).then_some(reading.since);
+    let is_open = |call: &&PendingTool| {
+        fold.facts().prompt_at.max(stopped) <= Some(call.since) && inputs.now < call.since + QUESTION_LASTS
+    };
+    inputs.session?.asked.values().filter(is_open).min_by_key(|call| call.since)
 }
 
 /// The open calls that can still end. Leaves out calls from before the start of every process that runs the
@@ -152,8 +157,9 @@ pub fn open_calls(inputs: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<
     let mut calls = inputs.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
     if let Some(asked) = asked_aside(inputs) {
         // A file that tells only requests names the tool alone; the transcript has the call.
-        let same = calls.iter().rfind(|call| asked.target.is_empty() && call.tool == asked.tool);
-        return vec![same.unwrap_or(asked).clone()];
+        let mut same = calls.iter().filter(|call| asked.target.is_empty() && call.tool == asked.tool);
+        let only = same.next().filter(|_| same.next().is_none());
+        return vec![only.unwrap_or(asked).clone()];
     }
     let running = instances.iter().filter(|witness| inputs.live && witness.liveness != Liveness::Dead);
     let asks = |witness: &InstanceWitness| matches!(witness.entry.status, Some(RegistryStatus::Waiting(_)));

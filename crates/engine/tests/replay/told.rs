@@ -181,3 +181,34 @@ fn the_states_of_qwen() {
         ],
     );
 }
+
+/// Grok was killed while it asked, and a day went by.
+#[test]
+fn a_request_of_a_killed_process_is_over_after_a_day() {
+    let folder = format!("{HOME}/.grok/sessions/w/01a21b8d-6580-7eb0-8f9c-ca68821bc48d");
+    let fs = MemFs::new();
+    let asked = Timestamp::parse("2026-11-27T05:49:47.156Z").unwrap();
+    fs.set_now(asked);
+    let prompt = serde_json::json!({ "method": "session/update", "params": {
+        "_meta": { "eventId": "e1", "agentTimestampMs": asked.as_millis() - 900 },
+        "update": { "sessionUpdate": "user_message_chunk", "content": { "type": "text", "text": "go" } } } });
+    fs.write(format!("{folder}/updates.jsonl"), format!("{prompt}\n").as_bytes());
+    let request = r#"{"ts":"2026-11-27T05:49:47.156Z","type":"permission_requested","tool_name":"run_terminal_command"}"#;
+    fs.write(format!("{folder}/events.jsonl"), format!("{request}\n").as_bytes());
+    let state = |later: Millis| {
+        let now = asked + later;
+        let settings = Settings::for_roots(vec![Root::new(Agent::Grok, format!("{HOME}/.grok"))]);
+        let sources = Sources { fs: Arc::new(fs.clone()), processes: Arc::new(FakeProcesses::new()) };
+        let mut engine = Engine::new(settings, sources, Outlook::LIVE, now);
+        engine.step(now, Input::ScanEnded(Vec::new()));
+        engine.step(now, Input::Hints([Hint::Everything].into()));
+        engine
+            .current(true)
+            .rows
+            .iter()
+            .map(|row| row.session().state.as_str().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(state(Millis::from_secs(3600)), ["waiting_for_approval"]);
+    assert_ne!(state(Millis::from_secs(25 * 3600)), ["waiting_for_approval"]);
+}
