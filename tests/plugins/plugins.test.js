@@ -86,3 +86,27 @@ for (const [name, agent, recordings] of RECORDINGS) {
     });
   }
 }
+
+test("pi tells of a dialog within a turn alone, and its failures reach nothing", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "watchbill-"));
+  const hear = await pi(folder);
+  globalThis.told = [];
+  const session = { _sessionFile: "/s.jsonl", _sessionId: "s", _cwd: "/w" };
+  for (const [event, more] of [
+    ["session_start", { reason: "startup" }],
+    ["ui_prompt_start", { title: "Of a command" }],
+    ["ui_prompt_end", {}],
+    ["before_agent_start", {}],
+    ["ui_prompt_start", { title: "Of a tool" }],
+    ["ui_prompt_end", {}],
+    ["turn_end", {}],
+    ["agent_settled", {}],
+  ]) {
+    await hear(event, { ...session, ...more });
+    for (let turn = 0; turn < 9; turn++) await new Promise(setImmediate);
+  }
+  rmSync(folder, { recursive: true });
+  const events = ["SessionStart", "UserPromptSubmit", "PermissionRequest", "Notification", "PermissionReplied", "Stop"];
+  assert.deepEqual(globalThis.told.map((payload) => payload.hook_event_name), events);
+  assert.equal(globalThis.told[2].tool_input.questions[0].question, "Of a tool");
+});
