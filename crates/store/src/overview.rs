@@ -116,15 +116,17 @@ impl Store {
     }
 
     /// The session ids with this prefix, at most `limit`. It includes sessions that only the archive knows, because
-    /// a database made anew has not read them yet.
+    /// a database made anew has not read them yet. A session whose files have the first eight characters of its id alone is found by
+    /// the whole id too.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn session_ids(&self, begin: &str, limit: u32) -> Result<Vec<String>, StoreError> {
         self.with_sql(|sql| {
             sql.prepare_cached(
-                "SELECT session_id FROM sessions WHERE substr(session_id, 1, length(?1)) = ?1
-                 UNION SELECT session_id FROM archive WHERE substr(session_id, 1, length(?1)) = ?1
+                "SELECT session_id FROM (SELECT session_id FROM sessions UNION SELECT session_id FROM archive)
+                 WHERE substr(session_id, 1, length(?1)) = ?1
+                    OR (length(session_id) = 8 AND session_id = substr(?1, 1, 8))
                  ORDER BY session_id LIMIT ?2",
             )?
             .query_map((begin, limit), |row| row.get(0))?
@@ -219,6 +221,7 @@ mod tests {
         assert_eq!(store.session_ids("aa", 9).unwrap(), ["aa0", "aa1", "aa2"]);
         assert_eq!(store.session_ids("aa1", 9).unwrap(), ["aa1"]);
         assert_eq!(store.session_ids("a", 1).unwrap(), ["aa0"]);
+        assert_eq!(store.session_ids("aa0-and-more", 9).unwrap(), Vec::<String>::new());
         assert_eq!(store.session_ids_of_chain("c1").unwrap(), ["aa1", "aa2"]);
         assert_eq!(store.session_ids_of_chain("c").unwrap(), [""; 0]);
         assert_eq!(store.chain_ids("c", 9).unwrap(), ["c1", "c2"]);

@@ -79,6 +79,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 }
 
 export function shortId(id: string): string {
-  // The ids of opencode begin with a time.
-  return oneLine(id).slice(0, id.startsWith("ses_") ? 13 : 8);
+  // Some agents begin each id with a word, and opencode goes on with a time.
+  const word = id.slice(0, 8).indexOf("_") + 1;
+  return oneLine(id).slice(0, word > 0 ? word + 9 : 8);
 }

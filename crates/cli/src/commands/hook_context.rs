@@ -86,12 +86,15 @@ fn tell(words: &[OsString]) -> Option<()> {
     if hooks::is_borrowed(arguments.agent, &env, payload.as_bytes()) {
         return None;
     }
-    let event = hooks::parse(arguments.agent, payload.as_bytes()).ok()?;
+    let event = hooks::parse(arguments.agent, payload.as_bytes());
     let mut payload: Payload = serde_json::from_str(&payload).ok()?;
-    // The words of another agent are told in ours, and the answer in its own.
-    let name = std::mem::replace(&mut payload.hook_event_name, event.event.name().to_owned());
-    payload.session_id = event.session.to_string();
-    payload.tool_name = event.event.call().map(|call| call.tool.to_string());
+    let name = payload.hook_event_name.clone();
+    // The words of another agent are told in ours, and the answer in its own. A payload with a big file is too long to be an event.
+    if let Ok(event) = event {
+        payload.hook_event_name = event.event.name().to_owned();
+        payload.session_id = event.session.to_string();
+        payload.tool_name = event.event.call().map(|call| call.tool.to_string());
+    }
     if let Some(prompt) = &mut payload.prompt {
         prompt.truncate(prompt.floor_char_boundary(PROMPT));
     }

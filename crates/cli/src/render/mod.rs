@@ -69,9 +69,11 @@ pub fn name(session: &TrackedSession) -> String {
 /// The beginning of an id, long enough for the command line. Ids come from file names, which may hold any character.
 pub fn short(id: &str) -> String {
     // The first 12 digits of a UUID of version 7 are its time: the first 8 are the same for a minute (RFC 9562).
-    // Those of opencode begin with a time too.
-    let is_by_time = (id.len() == 36 && id.as_bytes()[14] == b'7') || id.starts_with("ses_");
-    one_line(&id.chars().take(if is_by_time { 13 } else { 8 }).collect::<String>())
+    let is_by_time = id.len() == 36 && id.as_bytes()[14] == b'7';
+    // Some agents begin each id with a word, and opencode goes on with a time.
+    let word = id.find('_').filter(|at| *at < 8).map_or(0, |at| at + 1);
+    let digits = if is_by_time { 13 } else { 8 + usize::from(word > 0) };
+    one_line(&id.chars().take(word + digits).collect::<String>())
 }
 
 /// `1 file`, `2 files`.

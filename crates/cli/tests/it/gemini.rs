@@ -71,6 +71,14 @@ fn an_excluded_folder_leaves_nothing_though_no_line_names_it() {
 }
 
 #[test]
+fn the_whole_id_is_forgotten_too() {
+    let home = home("");
+    assert_eq!(hits(&home, &["hello"]), 1);
+    home.out(&["forget", WHOLE, "--yes"]);
+    assert_eq!(hits(&home, &["hello"]), 0);
+}
+
+#[test]
 fn hooks_are_installed_in_its_settings_and_undone_to_the_byte() {
     let home = home("");
     let settings = home.path().join(".gemini/settings.json");
