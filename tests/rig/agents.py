@@ -38,6 +38,8 @@ class Agent:
     refused: truth.Phase
     escapes: int
     resume: tuple
+    # What the screen says after an Escape that wants another one.
+    armed: str = ""
     shell: str = "bash"
     # Its commands that compact and leave it.
     compact: str = "/compact"
@@ -103,13 +105,14 @@ OPENCODE = Agent(
     words=lambda program: [program],
     environment=lambda sandbox: {f"OPENCODE_DISABLE_{name}": "1" for name in OFF.split()},
     sessions=opencode_sessions,
-    ready="Ask anything",
+    ready="ctrl+p",
     permission="Permission required",
     question=tool("question", questions=[{"question": "Which colour?", "header": "Colour", "options": COLOURS}]),
     sets=("all", "no_hooks"),
     refused=truth.RESTS,
     escapes=2,
     resume=("--session", "{}"),
+    armed="again to interrupt",
 )
 
 
@@ -263,11 +266,18 @@ class Seat(Terminal):
         self.stage.observer.note()
 
     def interrupt(self, action):
-        """Presses Escape as often as the agent wants it."""
+        """Presses Escape as often as the agent wants it. An agent that is busy may lose one."""
         for _ in range(self.agent.escapes - 1):
             self.press(ESCAPE)
+            if self.agent.armed:
+                self.sees(self.agent.armed)
             time.sleep(BETWEEN_ESCAPES)
-        self.stage.press(self, ESCAPE, truth.INTERRUPTED, action)
+        at = self.press(ESCAPE)
+        while self.agent.armed and self.shows(self.agent.armed):
+            if time.monotonic() > at + 1:
+                at = self.press(ESCAPE)
+            time.sleep(0.01)
+        self.stage.turn(self, at, truth.INTERRUPTED, action)
         self.stage.rest(2.5)
 
     def finish(self, script, step, phase=truth.ENDED_TURN):
