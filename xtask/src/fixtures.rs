@@ -21,7 +21,8 @@ const TALKS: [&str; 7] = [
 
 /// Refreshes `recordings/<scenario>.ndjson` from `<from>/<scenario>/recording.ndjson`, `record-types/` from
 /// `<from>/transcript-record-types/`, and `hook-payloads/` from `<from>/hook-payloads/`. Of the recordings `own-…` it keeps the
-/// lines over the pipes, as `own/<name>.ndjson`. Below `codex/` are recordings and rollouts of Codex, and in folders of other agents those of them. Fixtures without a source there stay unchanged.
+/// lines over the pipes, as `own/<name>.ndjson`. Below `codex/` are recordings and rollouts of Codex, and in folders of other agents
+/// those of them. Fixtures without a source there stay unchanged.
 pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     let fixtures = tree.path("tests/fixtures");
     let mut copied = 0;

@@ -73,7 +73,7 @@ fn is_named_in_event(exclude: &Exclude, json: &str, cwd: Option<&str>) -> bool {
 fn is_named_in_line(exclude: &Exclude, json: &str, cwd: Option<&str>) -> bool {
     let mut named = false;
     // The types of one agent's records are unknown to the other.
-    let parsers = Agent::ALL.into_iter().filter_map(|agent| Some(traits(agent).layout?.parse_line));
+    let parsers = Agent::ALL.into_iter().map(|agent| traits(agent).layout.parse_line);
     let mut see = |record: Record<'_>, full: &dyn Payloads<'_>| {
         let mut buffer = String::new();
         let output = |text: &str| exclude.output_names_excluded(None, text, cwd);

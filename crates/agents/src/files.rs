@@ -49,17 +49,11 @@ impl Root {
         let Some(name) = name.filter(|name| name.chars().all(|c| c.is_ascii_alphabetic())) else {
             return Ok(root);
         };
-        match Agent::of(name).filter(|agent| traits(*agent).layout.is_some()) {
-            Some(_) => Ok(root),
-            None => {
-                let found = Agent::ALL.into_iter().filter(|agent| traits(*agent).layout.is_some());
-                let found: Vec<&str> = found.map(Agent::as_str).collect();
-                Err(format!(
-                    "sessions of `{name}` are not found; write DIR, or AGENT=DIR with {}",
-                    found.join(" or ")
-                ))
-            }
+        if Agent::of(name).is_some() {
+            return Ok(root);
         }
+        let found = Agent::ALL.map(Agent::as_str).join(" or ");
+        Err(format!("sessions of `{name}` are not found; write DIR, or AGENT=DIR with {found}"))
     }
 
     /// The root as [`Root::parse`] reads it.
@@ -79,43 +73,43 @@ impl Root {
     }
 
     fn ask<T>(&self, path: &Path, question: impl FnOnce(&Layout) -> fn(&Path) -> T) -> Option<T> {
-        Some(question(layout_of(self.agent))(below(self, path)?))
+        Some(question(traits(self.agent).layout)(below(self, path)?))
     }
 
     /// The folders below it that can hold the agent's files.
     pub fn folders(&self) -> &'static [TopFolder] {
-        layout_of(self.agent).folders
+        traits(self.agent).layout.folders
     }
 
     /// The folder that has a file for each of the agent's processes, or for each session that runs.
     pub fn registry(&self) -> Option<PathBuf> {
-        layout_of(self.agent).registry.map(|name| self.join(name))
+        traits(self.agent).layout.registry.map(|name| self.join(name))
     }
 
     /// The file that the process of a session keeps locked; `None` if the agent has no such files.
     pub fn lock_of(&self, session: &SessionId) -> Option<PathBuf> {
-        layout_of(self.agent).lock_of.map(|name| self.join(name(session)))
+        traits(self.agent).layout.lock_of.map(|name| self.join(name(session)))
     }
 
     /// Whether its registry has locked files.
     pub fn keeps_locks(&self) -> bool {
-        layout_of(self.agent).lock_of.is_some()
+        traits(self.agent).layout.lock_of.is_some()
     }
 
     /// The agent's server that tells the states of sessions, if it has one.
     pub fn server(&self) -> Option<&'static StatusServer> {
-        layout_of(self.agent).server
+        traits(self.agent).layout.server
     }
 
     /// The database with the agent's sessions, and its path; `None` if the sessions are in files.
     pub fn database(&self) -> Option<(&'static Database, PathBuf)> {
-        let database = layout_of(self.agent).database?;
+        let database = traits(self.agent).layout.database?;
         Some((database, self.join(database.file)))
     }
 
     /// The file with the names of its sessions, if the agent has one.
     pub fn names(&self) -> Option<&'static NamesFile> {
-        layout_of(self.agent).names
+        traits(self.agent).layout.names
     }
 
     /// The meaning of a path; `None` too for a path elsewhere.
@@ -125,7 +119,7 @@ impl Root {
 
     /// See [`Layout::removes_old`].
     pub fn removes_old(&self) -> bool {
-        layout_of(self.agent).removes_old
+        traits(self.agent).layout.removes_old
     }
 
     /// See [`Layout::kind_of`].
@@ -175,11 +169,6 @@ pub fn root_of<'r>(roots: &'r [Root], path: &Path) -> Option<&'r Root> {
     roots.iter().filter(|root| below(root, path).is_some()).max_by_key(|root| root.as_os_str().len())
 }
 
-/// The layout of an agent's folder. Records that Watchbill writes itself have the default agent's form.
-fn layout_of(agent: Agent) -> &'static Layout {
-    traits(agent).layout.unwrap_or(&claude::LAYOUT)
-}
-
 /// The meaning of a stored path. It may lie below a root that is not watched now.
 pub fn place_of(path: &Path) -> Option<ClientPath> {
     found(path).map(|(_, place)| place)
@@ -188,7 +177,7 @@ pub fn place_of(path: &Path) -> Option<ClientPath> {
 /// The layout that knows a stored path. The place of a subagent does not name its agent.
 fn found(path: &Path) -> Option<(&'static Layout, ClientPath)> {
     // The default agent's rule is the widest one.
-    let layouts = Agent::ALL.into_iter().rev().filter_map(|agent| traits(agent).layout);
+    let layouts = Agent::ALL.into_iter().rev().map(|agent| traits(agent).layout);
     layouts.into_iter().find_map(|layout| Some((layout, (layout.find)(path)?)))
 }
 
@@ -203,7 +192,7 @@ pub fn project_of(path: &Path, cwd: Option<&str>) -> Option<String> {
 
 /// A session of an agent, as its files name it, from the whole id.
 pub fn session_of(agent: Agent, id: &str) -> SessionId {
-    SessionId::new((layout_of(agent).name_of)(id))
+    SessionId::new((traits(agent).layout.name_of)(id))
 }
 
 /// The file with the working folder of the transcript at this path, if no record names that.

@@ -32,8 +32,8 @@ pub struct Traits {
     pub takes_session_id: bool,
     /// The same where only a start in a terminal does.
     pub terminal_takes_session_id: bool,
-    /// How its files lie; `None` for an agent whose files are not read.
-    pub layout: Option<&'static Layout>,
+    /// How its files lie.
+    pub layout: &'static Layout,
     /// How it runs hooks; `None` for an agent whose hooks are not heard.
     pub hooks: Option<&'static HookTraits>,
     /// Its own sessions have the transcripts that it writes. Otherwise their hosts write one.
@@ -60,7 +60,7 @@ impl Traits {
         resume: "",
         takes_session_id: false,
         terminal_takes_session_id: false,
-        layout: None,
+        layout: &Layout::OF_FILES,
         hooks: None,
         writes_transcripts: false,
         expects_registry: |_, _| false,

@@ -24,7 +24,7 @@ pub use memory::{Memory, MemoryCommand, MemoryFormat, SummaryOf};
 pub use own::{Agent, Fork, OneSession, Queue, Resume, Run, Switch};
 pub use user_commands::{Chain, Snooze};
 
-/// See every Claude Code session on this machine, what each is doing, and which one needs you.
+/// See every session of your coding agents on this machine, what each is doing, and which one needs you.
 ///
 /// Reads the agent's own files. It changes none of them, except the settings when you install hooks. Works whether or
 /// not the window runs.

@@ -64,7 +64,7 @@ impl<'p> Place<'p> {
     fn of(path: &'p Path) -> Option<Self> {
         let text = path.to_str()?;
         Agent::ALL.into_iter().find_map(|agent| {
-            let database = traits(agent).layout?.database?;
+            let database = traits(agent).layout.database?;
             // Most paths belong to no database, and splitting a path takes longer.
             text.contains(database.file).then_some(())?;
             let is_it = |above: &&Path| above.file_name().is_some_and(|name| name == database.file);

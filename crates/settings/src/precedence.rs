@@ -64,7 +64,7 @@ impl FixedSources {
             }),
             others: Agent::ALL
                 .into_iter()
-                .filter(|agent| *agent != Agent::default() && traits(*agent).layout.is_some())
+                .filter(|agent| *agent != Agent::default())
                 .filter_map(|agent| Some(Root::new(agent, whole(folder_of(agent, env)?))))
                 .filter(|root| root.is_dir())
                 .collect(),

@@ -23,7 +23,7 @@ pub const TRAITS: Traits = Traits {
     resume: "claude --resume",
     takes_session_id: true,
     terminal_takes_session_id: true,
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     hooks: Some(&HOOKS),
     writes_transcripts: true,
     expects_registry: registry::expects_registry,

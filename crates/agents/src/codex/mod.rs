@@ -21,7 +21,7 @@ pub const TRAITS: Traits = Traits {
     resume: "codex resume",
     takes_session_id: false,
     terminal_takes_session_id: false,
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     hooks: Some(&HOOKS),
     writes_transcripts: false,
     // The first version in which the locks were measured. The version is the one that began the session.

@@ -12,7 +12,7 @@ pub const TRAITS: Traits = Traits {
     folder: ".copilot",
     folder_variable: Some(("COPILOT_HOME", "")),
     resume: "copilot --resume=",
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     ..Traits::OF_FILES
 };
 

@@ -12,7 +12,7 @@ pub const TRAITS: Traits = Traits {
     folder: ".cursor",
     folder_variable: Some(("CURSOR_CONFIG_DIR", "")),
     resume: "cursor-agent --resume",
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     ..Traits::OF_FILES
 };
 

@@ -12,7 +12,7 @@ pub const TRAITS: Traits = Traits {
     folder: ".factory",
     folder_variable: Some(("FACTORY_HOME_OVERRIDE", ".factory")),
     resume: "droid --resume",
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     ..Traits::OF_FILES
 };
 

@@ -16,7 +16,7 @@ pub const TRAITS: Traits = Traits {
     folder_variable: Some(("GEMINI_CLI_HOME", ".gemini")),
     resume: "gemini --resume",
     terminal_takes_session_id: true,
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     hooks: Some(&HOOKS),
     instructions: &["GEMINI.md"],
     ..Traits::OF_FILES

@@ -12,7 +12,7 @@ pub const TRAITS: Traits = Traits {
     folder: ".grok",
     folder_variable: Some(("GROK_HOME", "")),
     resume: "grok --resume",
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     ..Traits::OF_FILES
 };
 

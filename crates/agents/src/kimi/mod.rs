@@ -12,7 +12,7 @@ pub const TRAITS: Traits = Traits {
     folder: ".kimi-code",
     folder_variable: Some(("KIMI_CODE_HOME", "")),
     resume: "kimi --session",
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     ..Traits::OF_FILES
 };
 

@@ -15,7 +15,7 @@ pub const TRAITS: Traits = Traits {
     folder: ".local/share/opencode",
     folder_variable: Some(("XDG_DATA_HOME", "opencode")),
     resume: "opencode --session",
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     hooks: Some(&HOOKS),
     ..Traits::OF_FILES
 };

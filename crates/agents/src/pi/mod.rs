@@ -14,7 +14,7 @@ pub const TRAITS: Traits = Traits {
     folder: ".pi/agent",
     folder_variable: Some(("PI_CODING_AGENT_DIR", "")),
     resume: "pi --session",
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     hooks: Some(&HOOKS),
     ..Traits::OF_FILES
 };

@@ -12,7 +12,7 @@ pub const TRAITS: Traits = Traits {
     folder: ".qwen",
     folder_variable: Some(("QWEN_HOME", "")),
     resume: "qwen --resume",
-    layout: Some(&LAYOUT),
+    layout: &LAYOUT,
     ..Traits::OF_FILES
 };
 

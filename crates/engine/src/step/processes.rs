@@ -245,7 +245,8 @@ pub(super) fn look_at_children(
     change.next
 }
 
-/// The newest open call of a session, or of the dialog that its hooks know: some agents write no open calls. `None` unless exactly one process runs it, and that has no status of its own.
+/// The newest open call of a session, or of the dialog that its hooks know: some agents write no open calls. `None` unless exactly one
+/// process runs it, and that has no status of its own.
 fn open_question(rooms: &Rooms, id: &SessionId) -> Option<ChildQuestion> {
     if !rooms.env.is_live() {
         return None;
