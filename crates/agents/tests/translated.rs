@@ -6,6 +6,9 @@
 use std::path::Path;
 
 use watchbill_agents::traits::Parser;
+use watchbill_core::ids::SessionId;
+use watchbill_core::session::SessionFold;
+use watchbill_core::session::state::{StateKind, Timeouts};
 use watchbill_core::transcript::report::LineReport;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures");
@@ -47,4 +50,27 @@ fn a_line_that_was_cut_is_counted_and_harms_nothing() {
             parse(odd.as_bytes(), &mut |_, _| {});
         }
     });
+}
+
+/// Copilot may write the answer of a dialog after the end that Escape has made.
+#[test]
+fn a_dialog_that_escape_closed_begins_no_new_turn() {
+    let event = |kind: &str, at: u32, data: &str| {
+        format!(r#"{{"type":"{kind}","id":"{at}","timestamp":"2026-11-28T19:50:19.{at}Z","data":{data}}}"#)
+    };
+    let asked = r#"{"requestId":"r","permissionRequest":{"kind":"shell","toolCallId":"c"}}"#;
+    let answered = r#"{"requestId":"r","toolCallId":"c","result":{"kind":"cancelled"}}"#;
+    let lines = [
+        event("user.message", 100, r#"{"content":"go"}"#),
+        event("permission.requested", 200, asked),
+        event("abort", 300, r#"{"reason":"user_initiated"}"#),
+        event("permission.completed", 301, answered),
+    ];
+    let mut fold = SessionFold::new(SessionId::new("s"), Timeouts::default());
+    for line in &lines {
+        watchbill_agents::copilot::records::parse_line(line.as_bytes(), &mut |record, _| {
+            fold.apply(&record, &mut Vec::new());
+        });
+    }
+    assert_eq!(fold.reading().kind, Some(StateKind::Interrupted));
 }

@@ -128,7 +128,8 @@ fn is_known(kind: &str) -> bool {
         "tool.user_requested",
         "user.message",
     ];
-    KNOWN.contains(&kind)
+    // What the client notes of its own requests, for a compaction.
+    KNOWN.contains(&kind) || kind.starts_with("model.")
 }
 
 /// Messages of other agents and of the program begin no turn of a person.

@@ -91,11 +91,13 @@ impl SessionFold {
                 self.move_on(Event::Prompted, step);
             }
             Body::Permission { id, tool, target, waits } => {
-                match waits {
-                    true => self.turn.pending.call(id, tool, target, Ask::Permission, now),
-                    false => _ = self.turn.pending.answer(id),
+                if *waits {
+                    self.turn.pending.call(id, tool, target, Ask::Permission, now);
                 }
-                self.move_on(Event::Moved, step);
+                // A dialog that Escape closed may be answered after the end of the turn. That begins no new one.
+                if *waits || self.turn.pending.answer(id) {
+                    self.move_on(Event::Moved, step);
+                }
             }
             Body::Settings { model, mode } => {
                 keep(&mut self.facts.model, model.as_deref());
