@@ -41,6 +41,7 @@ class Agent:
     # What the screen says after an Escape that wants another one.
     armed: str = ""
     shell: str = "bash"
+    always_asks: bool = False
     # Its commands that compact and leave it.
     compact: str = "/compact"
     leave: str = "/exit"
@@ -138,7 +139,7 @@ COPILOT = Agent(
     move_in=copilot_home,
     words=lambda program: [program, "--allow-tool", "shell(cat)"],
     environment=copilot_environment,
-    sessions=lambda home: {path.name for path in (home / ".copilot/session-state").glob("*-*")},
+    sessions=lambda home: {path.parent.name for path in (home / ".copilot/session-state").glob("*/events.jsonl")},
     ready="/ commands",
     permission="Do you want to run this command?",
     question=tool("ask_user", message="Which colour?", requestedSchema=SCHEMA),
@@ -191,10 +192,10 @@ PI = Agent(
 
 
 def gemini_home(stage):
-    """A key, trust, and a command that needs no permission."""
+    """A key and trust. Each command asks for permission: a list of allowed ones lets others through too (0.61.0)."""
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}}
     settings |= {"general": {"enableAutoUpdate": False}, "privacy": {"usageStatisticsEnabled": False}}
-    settings |= {"model": {"name": "gemini-2.5-flash"}, "tools": {"allowed": ["run_shell_command(cat)"]}}
+    settings |= {"model": {"name": "gemini-2.5-flash"}}
     write(stage.sandbox.home / ".gemini/settings.json", settings)
     plug_in(stage, "gemini")
 
@@ -222,6 +223,7 @@ GEMINI = Agent(
     escapes=1,
     resume=("--resume", "latest"),
     shell="run_shell_command",
+    always_asks=True,
     compact="",
     leave="/quit",
 )

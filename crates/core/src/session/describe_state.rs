@@ -32,6 +32,8 @@ pub(crate) fn describe(shown: &Shown, turn: &Turn) -> Cow<'static, str> {
         },
         (State::WaitingForApproval, Some(StateKind::Plan)) => "a plan waits for a verdict".into(),
         (State::WaitingForApproval, _) => match turn.pending.permission_suspect() {
+            // The transcript itself tells it.
+            _ if turn.pending.permission().is_some() => "a request for permission is open".into(),
             Some(call) => format!(
                 "{} has had no result for {}: it may be waiting for permission",
                 call.tool,
