@@ -41,7 +41,6 @@ class Agent:
     # What the screen says after an Escape that wants another one.
     armed: str = ""
     shell: str = "bash"
-    always_asks: bool = False
     # Its commands that compact and leave it.
     compact: str = "/compact"
     leave: str = "/exit"
@@ -192,7 +191,7 @@ PI = Agent(
 
 
 def gemini_home(stage):
-    """A key and trust. Each command asks for permission: a list of allowed ones lets others through too (0.61.0)."""
+    """A key and trust. A command that only reads asks nothing (0.61.0)."""
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}}
     settings |= {"general": {"enableAutoUpdate": False}, "privacy": {"usageStatisticsEnabled": False}}
     settings |= {"model": {"name": "gemini-2.5-flash"}}
@@ -223,7 +222,6 @@ GEMINI = Agent(
     escapes=1,
     resume=("--resume", "latest"),
     shell="run_shell_command",
-    always_asks=True,
     compact="",
     leave="/quit",
 )

@@ -40,9 +40,6 @@ def runs(stage, seat, script="run", gate="gate"):
     stage.gate(gate)
     stage.model(**{script: [Step(text("This takes a while."), asking(seat.agent, f"cat {gate}")), DONE]})
     seat.prompt(script)
-    if seat.agent.always_asks:
-        seat.asks(script, 0)
-        seat.decide(ENTER, truth.WORKING, "Enter on yes")
     stage.reached(gate)
     stage.rest(2)
 
