@@ -125,7 +125,7 @@ fn answer(line: &Value, at: &Value) -> Vec<Value> {
     lines
 }
 
-/// The tokens of one request. The cached ones are a part of the input; thoughts are none of the output.
+/// The tokens of one request. The input contains the cached ones. The output does not contain the thoughts.
 fn used(line: &Value, at: &Value, tokens: &Value) -> Value {
     let count = |name: &str| tokens[name].as_u64().unwrap_or_default();
     let mut used = part(line, "tokens", message("assistant", at, json!([])));

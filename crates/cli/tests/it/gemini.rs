@@ -47,7 +47,7 @@ fn a_session_has_a_row_and_its_words_are_found() {
     let home = home("");
     let roster = home.json(&["roster", "--all", "--json"]);
     let rows = roster["sessions"].as_array().unwrap();
-    assert_eq!((rows.len(), &roster["problems"]), (1, &json!([])), "one without a prompt is none");
+    assert_eq!((rows.len(), &roster["problems"]), (1, &json!([])), "a chat without a prompt has no row");
     let row = &rows[0];
     assert_eq!((&row["agent"], &row["sessionId"]), (&json!("gemini"), &json!(SHORT)));
     assert_eq!((&row["cwd"], &row["model"]), (&json!("/home/dev/work"), &json!("gemini-2.5-flash")));

@@ -136,8 +136,10 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         plus(minus(fold.ledger().total(), inherited), agents)
     });
     let tokens = tokens.or(hosted.and_then(|fold| fold.tokens));
-    let agents_total =
-        session.map_or(0, |session| session.agents.len() - session.aside.len()) + inputs.parts.deeper;
+    let subagents = session
+        .into_iter()
+        .flat_map(|session| session.agents.keys().filter(|path| !session.aside.contains(*path)));
+    let agents_total = subagents.count() + inputs.parts.deeper;
     let launched = inputs.fold.map_or(0, |(_, fold)| fold.facts().subagents_running);
     let working = session.map_or(0, |session| session.agents_running.len());
     let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
