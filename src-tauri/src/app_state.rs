@@ -1,5 +1,6 @@
 //! The state of the running program: the engine, the channel to the window, the tray, the alerts.
 
+#[cfg(target_os = "linux")]
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, mpsc};
@@ -188,6 +189,7 @@ impl AppState {
     }
 
     /// The window's page has ended and another will be loaded. It shows the same session again if `as_it_was`.
+    #[cfg(target_os = "linux")]
     pub fn page_lost(&self, as_it_was: bool) {
         self.bridge.disconnect();
         let shown = self.focus().shown();
@@ -239,6 +241,7 @@ impl AppState {
     }
 
     /// The data folder; `None` in the demo.
+    #[cfg(target_os = "linux")]
     pub fn data_dir(&self) -> Option<PathBuf> {
         current(&self.engine).settings().data_dir.clone()
     }

@@ -25,6 +25,7 @@ impl FocusedSession {
     }
 
     /// The session that is open in the window, in front or not.
+    #[cfg(any(target_os = "linux", test))]
     pub fn shown(&self) -> Option<String> {
         self.shows.clone()
     }

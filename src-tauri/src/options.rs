@@ -7,6 +7,7 @@ use watchbill_agents::Root;
 use watchbill_agents::layout::{ROOT_ALIAS, ROOT_NAME, ROOT_OPTION};
 #[cfg(any(target_os = "linux", test))]
 use watchbill_engine::stable_hash;
+#[cfg(any(target_os = "linux", test))]
 use watchbill_settings::Settings;
 
 use crate::link::{self, Link, WrongLink};

@@ -8,6 +8,7 @@
 #[cfg(unix)]
 mod bench;
 mod call;
+mod cross;
 mod demo;
 mod dist;
 mod fixtures;

@@ -16,10 +16,12 @@ cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--wait
                                            drive the real clients, write how often the state is right; with --waits,
                                            the hooks that wait for answers are installed too; --newest tries the
                                            newest release of each client and says what differs
-cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...
+cargo xtask cross                          run clippy for Windows and macOS (a step of `test`)
+cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]... [--recipes URL]
                                            make the packages of this platform; with --check (as root) pack them
                                            twice, verify the RPM in an empty root, install and try the .deb on a
-                                           clean Debian made for it; with --debug, build without optimization
+                                           clean Debian made for it; with --debug, build without optimization;
+                                           --recipes only fills the recipes of package managers for a release at URL
 cargo xtask memory                         measure what is learned and told, write the table into docs/memory.md
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
@@ -116,6 +118,8 @@ pub struct DistOptions {
     pub debug: bool,
     /// Kinds of packages, by the bundler's names. If empty: the kinds that this platform can make without the web.
     pub bundles: Vec<String>,
+    /// Only fills the recipes of package managers, for a release at this address.
+    pub recipes: Option<String>,
 }
 
 /// The purpose for which `setup` prepares the machine.
@@ -134,6 +138,10 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
         "help" | "--help" | "-h" => Ok(Task::Help),
         "run" => run(rest).map(Task::Run),
         "test" => test(rest).map(Task::Test),
+        "cross" if rest.is_empty() => {
+            Ok(Task::Test(TestOptions { only: vec!["cross".to_owned()], ..TestOptions::default() }))
+        }
+        "cross" => Err("`cross` takes no arguments".to_owned()),
         "bench" => bench(rest).map(Task::Bench),
         "truth" => truth(rest).map(Task::Truth),
         "dist" => dist(rest).map(Task::Dist),
@@ -248,6 +256,9 @@ fn dist(arguments: &[String]) -> Result<DistOptions, String> {
             "--check" => options.check = true,
             "--check-only" => options.check_only = true,
             "--debug" => options.debug = true,
+            "--recipes" => {
+                options.recipes = Some(words.next().ok_or("`--recipes` wants an address")?.clone())
+            }
             "--bundles" => {
                 let kinds = words.next().ok_or("`--bundles` wants a kind, such as deb or appimage")?;
                 options.bundles.extend(kinds.split(',').map(str::to_owned));
@@ -319,7 +330,8 @@ mod tests {
                 check: true,
                 check_only: false,
                 debug: false,
-                bundles: vec!["deb".into(), "appimage".into()]
+                bundles: vec!["deb".into(), "appimage".into()],
+                recipes: None
             }))
         );
         assert_eq!(words("setup"), Ok(Task::Setup(SetupOptions::Run)));
@@ -341,6 +353,8 @@ mod tests {
             ("truth --scenario", "wants a name"),
             ("dist --bundles", "wants a kind"),
             ("dist all", "`all`"),
+            ("dist --recipes", "an address"),
+            ("cross all", "no arguments"),
             ("fixtures", "exactly one folder"),
             ("demo all", "no arguments"),
             ("setup all", "`run`, `test` or `bench`"),

@@ -46,7 +46,14 @@ const NODE: &[&str] = &["nodejs", "npm"];
 const RIG: &[&str] = &["python3", "iproute2", "tmux", "util-linux"];
 const BENCH: &[&str] = &["python3"];
 /// A compiler whose source of the standard library is a package, so that it can check for other systems.
-const WINDOWS: &[&str] = &["rustc-web", "cargo-web", "rust-web-src", "gcc-mingw-w64-x86-64"];
+const CROSS: &[&str] = &[
+    "rustc-web",
+    "cargo-web",
+    "rust-web-src",
+    "rust-web-clippy",
+    "gcc-mingw-w64-x86-64",
+    "g++-mingw-w64-x86-64",
+];
 const PACKAGES: &[&str] = &["dpkg-dev", "lintian", "rpm"];
 const CLEAN_ROOT: &[&str] = &["mmdebstrap", "desktop-file-utils", "appstream"];
 
@@ -61,7 +68,7 @@ pub fn setup(tree: &Tree, purpose: &SetupOptions) -> Result<()> {
             Need::Terminals,
             Need::Browser,
             Need::Rig,
-            Need::Windows,
+            Need::Cross,
         ],
         SetupOptions::Bench => &[Need::Compile, Need::Node, Need::Bench],
     };
@@ -121,8 +128,8 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
             Need::Browser if chromium().is_some() => wanted.extend(&BROWSER[1..]),
             Need::Browser if !offers_chromium() => {}
             Need::Browser => wanted.extend(BROWSER),
-            Need::Windows if !offers_windows() => {}
-            Need::Windows => wanted.extend(WINDOWS),
+            Need::Cross if !offers_cross() => {}
+            Need::Cross => wanted.extend(CROSS),
             Need::Rig => wanted.extend(RIG.iter().filter(|name| !is_program_on_path(name))),
             Need::Packages => wanted.extend(PACKAGES),
             Need::CleanRoot => wanted.extend(CLEAN_ROOT),
@@ -150,7 +157,7 @@ fn offers_chromium() -> bool {
 }
 
 /// Debian 12 alone packs a second compiler that is new enough, with the source of its standard library.
-pub fn offers_windows() -> bool {
+pub fn offers_cross() -> bool {
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
     release.lines().any(|line| line == "ID=debian") && release.lines().any(|line| line == "VERSION_ID=\"12\"")
 }

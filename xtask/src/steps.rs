@@ -31,8 +31,8 @@ pub enum Need {
     Browser,
     /// Python, and the programs that isolate the client.
     Rig,
-    /// A compiler for Windows.
-    Windows,
+    /// A compiler for other systems.
+    Cross,
     /// Python, which makes the histories of the benchmarks.
     Bench,
     /// Programs that make and check packages.
@@ -49,6 +49,8 @@ pub struct Step {
     pub shows: &'static str,
     /// Its requirements.
     pub needs: &'static [Need],
+    /// It takes only the processor time that others leave, and runs beside all steps after it.
+    pub beside: bool,
     /// The work.
     pub work: fn(&Tree) -> Result<Outcome>,
 }
@@ -69,6 +71,24 @@ impl Tally {
     /// True if nothing failed.
     pub fn is_good(&self) -> bool {
         self.failed.is_empty()
+    }
+
+    /// Prints and keeps what came of a step.
+    fn add(&mut self, name: &'static str, outcome: Result<Outcome>, time: Duration, busy: Option<f64>) {
+        match outcome {
+            Ok(Outcome::Done) => {
+                println!("== {name} passed in {}", seconds(time));
+                self.passed.push((name, time, busy));
+            }
+            Ok(Outcome::NotRun(why)) => {
+                println!("== {name} NOT RUN: {why}");
+                self.not_run.push((name, why));
+            }
+            Err(error) => {
+                println!("== {name} FAILED after {}: {error:#}", seconds(time));
+                self.failed.push((name, time, format!("{error:#}")));
+            }
+        }
     }
 
     /// The report; its last line is for machines.
@@ -97,36 +117,42 @@ impl Tally {
     }
 }
 
-/// Runs the steps in order.
+/// Runs the steps in order. Those that run beside the others are waited for in the end.
 pub fn run(tree: &Tree, steps: &[&Step], keep_going: bool) -> Tally {
     let mut tally = Tally::default();
-    for (index, step) in steps.iter().enumerate() {
-        println!("\n== {} ({} of {}): {}", step.name, index + 1, steps.len(), step.shows);
-        let (start, before) = (Instant::now(), processor_seconds());
-        skipped_tests::take_skipped(tree);
-        let outcome = (step.work)(tree);
-        let busy = processor_seconds().zip(before).map(|(now, before)| now - before);
-        tally.left_out.extend(skipped_tests::take_skipped(tree).into_iter().map(|what| (step.name, what)));
-        match outcome {
-            Ok(Outcome::Done) => {
-                println!("== {} passed in {}", step.name, seconds(start.elapsed()));
-                tally.passed.push((step.name, start.elapsed(), busy));
+    std::thread::scope(|scope| {
+        let mut beside = Vec::new();
+        for (index, step) in steps.iter().enumerate() {
+            println!("\n== {} ({} of {}): {}", step.name, index + 1, steps.len(), step.shows);
+            if step.beside {
+                beside.push((step.name, scope.spawn(|| timed(tree, step))));
+                continue;
             }
-            Ok(Outcome::NotRun(why)) => {
-                println!("== {} NOT RUN: {why}", step.name);
-                tally.not_run.push((step.name, why));
-            }
-            Err(error) => {
-                println!("== {} FAILED after {}: {error:#}", step.name, seconds(start.elapsed()));
-                tally.failed.push((step.name, start.elapsed(), format!("{error:#}")));
-                if !keep_going {
-                    tally.not_reached.extend(steps.iter().skip(index + 1).map(|step| step.name));
-                    break;
-                }
+            let before = processor_seconds();
+            skipped_tests::take_skipped(tree);
+            let (outcome, time) = timed(tree, step);
+            let busy = processor_seconds().zip(before).map(|(now, before)| now - before);
+            let skipped = skipped_tests::take_skipped(tree);
+            tally.left_out.extend(skipped.into_iter().map(|what| (step.name, what)));
+            tally.add(step.name, outcome, time, busy);
+            if !keep_going && !tally.is_good() {
+                tally.not_reached.extend(steps.iter().skip(index + 1).map(|step| step.name));
+                break;
             }
         }
-    }
+        for (name, thread) in beside {
+            let (outcome, time) = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            tally.add(name, outcome, time, None);
+        }
+    });
     tally
+}
+
+/// What came of a step, and how long it took.
+fn timed(tree: &Tree, step: &Step) -> (Result<Outcome>, Duration) {
+    let start = Instant::now();
+    let outcome = (step.work)(tree);
+    (outcome, start.elapsed())
 }
 
 /// The processor time of all programs that this one started and that have ended.
@@ -146,10 +172,17 @@ fn seconds(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    const GOOD: Step = Step { name: "good", shows: "", needs: &[], work: |_| Ok(Outcome::Done) };
-    const BAD: Step = Step { name: "bad", shows: "", needs: &[], work: |_| anyhow::bail!("broken glass") };
-    const ODD: Step =
-        Step { name: "odd", shows: "", needs: &[], work: |_| Ok(Outcome::NotRun("no moon".to_owned())) };
+    const GOOD: Step =
+        Step { name: "good", shows: "", needs: &[], beside: false, work: |_| Ok(Outcome::Done) };
+    const BAD: Step =
+        Step { name: "bad", shows: "", needs: &[], beside: false, work: |_| anyhow::bail!("broken glass") };
+    const ODD: Step = Step {
+        name: "odd",
+        shows: "",
+        needs: &[],
+        beside: false,
+        work: |_| Ok(Outcome::NotRun("no moon".to_owned())),
+    };
 
     fn ran(steps: &[&Step], keep_going: bool) -> Tally {
         let target = tempfile::tempdir().unwrap();
@@ -172,6 +205,7 @@ mod tests {
             name: "part",
             shows: "",
             needs: &[],
+            beside: false,
             work: |tree| {
                 let file = skipped_tests::file(tree);
                 std::fs::create_dir_all(file.parent().unwrap())?;
@@ -183,6 +217,35 @@ mod tests {
         assert!(report.contains("part           in part  NOT TESTED: no sun\n"), "{report}");
         assert!(report.contains("part           in part  NOT COMPARED: no stars\n"), "{report}");
         assert_eq!(report.lines().last(), Some("2 passed, 0 failed"));
+    }
+
+    #[test]
+    fn a_step_runs_beside_those_after_it() {
+        use std::sync::{Mutex, mpsc};
+        static TALK: Mutex<Option<mpsc::Receiver<()>>> = Mutex::new(None);
+        static WORD: Mutex<Option<mpsc::Sender<()>>> = Mutex::new(None);
+        // The first step waits for a word of the second.
+        const BESIDE: Step = Step {
+            beside: true,
+            work: |_| {
+                let heard = TALK.lock().unwrap().take().unwrap();
+                heard.recv_timeout(Duration::from_secs(60))?;
+                Ok(Outcome::Done)
+            },
+            ..GOOD
+        };
+        const AFTER: Step = Step {
+            work: |_| {
+                WORD.lock().unwrap().take().unwrap().send(())?;
+                Ok(Outcome::Done)
+            },
+            ..GOOD
+        };
+        let (word, talk) = mpsc::channel();
+        *TALK.lock().unwrap() = Some(talk);
+        *WORD.lock().unwrap() = Some(word);
+        let report = ran(&[&BESIDE, &AFTER, &BAD], false).report();
+        assert_eq!(report.lines().last(), Some("2 passed, 1 failed"));
     }
 
     #[test]

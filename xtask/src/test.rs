@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::cross;
 use crate::model;
 use crate::node;
 use crate::options::TestOptions;
@@ -29,80 +30,111 @@ const WITH_DISPLAY: &[&str] = &[DESKTOP, TERMINALS];
 /// All steps, in order. From `clippy` on, each step selects the whole workspace (the tests exclude this package), so
 /// that no dependency is built twice with different features.
 const STEPS: &[Step] = &[
-    Step { name: "fmt", shows: "the Rust code is formatted", needs: &[], work: fmt },
+    Step { name: "fmt", shows: "the Rust code is formatted", needs: &[], beside: false, work: fmt },
     Step {
         name: "architecture",
         shows: "dependencies between crates, licences, and other rules of the tree",
         needs: &[],
+        beside: false,
         work: architecture,
     },
     Step {
         name: "deny",
         shows: "licences, duplicates and sources, where cargo-deny is installed",
         needs: &[],
+        beside: false,
         work: deny,
     },
     Step {
         name: "ui-install",
         shows: "the packages of the window, as locked",
         needs: &[Need::Node],
+        beside: false,
         work: ui_install,
     },
-    Step { name: "ui-check", shows: "types of the window", needs: &[Need::Node], work: ui_check },
+    Step {
+        name: "ui-check",
+        shows: "types of the window",
+        needs: &[Need::Node],
+        beside: false,
+        work: ui_check,
+    },
     Step {
         name: "ui-unit",
         shows: "units and components of the window",
         needs: &[Need::Node],
+        beside: false,
         work: ui_unit,
     },
-    Step { name: "ui-build", shows: "the window can be built", needs: &[Need::Node], work: ui_build },
-    Step { name: "clippy", shows: "no warning in any target", needs: &[Need::Compile], work: clippy },
+    Step {
+        name: "ui-build",
+        shows: "the window can be built",
+        needs: &[Need::Node],
+        beside: false,
+        work: ui_build,
+    },
+    Step {
+        name: "clippy",
+        shows: "no warning in any target",
+        needs: &[Need::Compile],
+        beside: false,
+        work: clippy,
+    },
     Step {
         name: "doc",
         shows: "the documentation builds without warnings",
         needs: &[Need::Compile],
+        beside: false,
         work: doc,
+    },
+    // The tests mostly wait, so the compiler has the time beside them.
+    Step {
+        name: "cross",
+        shows: "no warning in any target for Windows and macOS, where Debian's packages for it are",
+        needs: &[Need::Cross],
+        beside: true,
+        work: cross::step,
     },
     Step {
         name: "rust",
         shows: "units, properties, scenarios, snapshots, and that the window has the protocol's types",
         needs: &[Need::Compile],
+        beside: false,
         work: rust,
     },
     Step {
         name: "rig",
         shows: "the real client, driven: no false and no missed \"needs you\"",
         needs: &[Need::Compile, Need::Node, Need::Rig, Need::Headless],
+        beside: false,
         work: rig::step,
     },
     Step {
         name: "model",
         shows: "a real small model, asked: nothing invented passes, no process stays",
         needs: &[Need::Compile, Need::Rig],
+        beside: false,
         work: model::step,
     },
     Step {
         name: "ui-browser",
         shows: "the window's pages in a browser",
         needs: &[Need::Node, Need::Browser],
+        beside: false,
         work: ui_browser,
     },
     Step {
         name: "terminals",
         shows: "real terminals on a display of their own: the tab, the pane, the window in front",
         needs: &[Need::Compile, Need::Headless, Need::Terminals],
+        beside: false,
         work: terminals,
-    },
-    Step {
-        name: "windows",
-        shows: "all but the window compiles for Windows, where Debian's packages for it are",
-        needs: &[Need::Windows],
-        work: windows,
     },
     Step {
         name: "desktop",
         shows: "the real window and tray on a display and bus of their own",
         needs: &[Need::Compile, Need::Headless],
+        beside: false,
         work: desktop,
     },
 ];
@@ -207,25 +239,6 @@ fn ui_browser(tree: &Tree) -> Result<Outcome> {
 
 fn clippy(tree: &Tree) -> Result<Outcome> {
     cargo(tree).args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]).run()?;
-    Ok(Outcome::Done)
-}
-
-/// Debian's own compiler, called by its path: the toolchain of the other steps has no library for Windows.
-fn windows(tree: &Tree) -> Result<Outcome> {
-    if !packages::offers_windows() {
-        return Ok(Outcome::NotRun("this system has no package of a compiler for Windows".to_owned()));
-    }
-    Call::new(tree.root(), "/usr/bin/cargo")
-        .without_own_settings()
-        .env("RUSTC", "/usr/bin/rustc")
-        // Building the standard library is unstable.
-        .env("RUSTC_BOOTSTRAP", "1")
-        .env("RUSTFLAGS", "-D warnings")
-        .args(["check", "-Zbuild-std=std,panic_abort", "--locked", "--workspace"])
-        .args(["--exclude", "watchbill-shell", "--exclude", "watchbill-desktop"])
-        .args(["--exclude", "watchbill-testkit", "--exclude", "xtask"])
-        .args(["--target", "x86_64-pc-windows-gnu", "--target-dir", "target/windows"])
-        .run()?;
     Ok(Outcome::Done)
 }
 

@@ -4,15 +4,38 @@ use watchbill_core::steering::is_steering;
 
 use crate::{Agent, traits};
 
-/// `cd DIR && claude --resume ID` in the words of the agent, quoted for a POSIX shell.
+/// `cd DIR && claude --resume ID` in the words of the agent, quoted for a POSIX shell, and on Windows for PowerShell.
 pub fn resume_command(agent: Agent, session: &str, cwd: Option<&str>) -> String {
+    if cfg!(windows) {
+        line(agent, session, cwd, "; ", in_powershell)
+    } else {
+        line(agent, session, cwd, " && ", quoted)
+    }
+}
+
+fn line(agent: Agent, session: &str, cwd: Option<&str>, then: &str, quoted: fn(&str) -> String) -> String {
     let words = traits(agent).resume;
     let blank = if words.ends_with('=') { "" } else { " " };
-    let resume = format!("{words}{blank}{}", quoted(session));
-    match cwd {
-        Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
-        None => resume,
+    let folder = cwd.map(|cwd| format!("cd {}{then}", quoted(cwd))).unwrap_or_default();
+    format!("{folder}{words}{blank}{}", quoted(session))
+}
+
+/// Quotes a word for PowerShell. A control character or a direction mark becomes `?`, which is in no name on Windows.
+fn in_powershell(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_+:./\\-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('-') {
+        return word.to_owned();
     }
+    let mut spelled = String::from("'");
+    for c in word.chars() {
+        match c {
+            // PowerShell takes typographic quotes for its own.
+            '\'' | '\u{2018}'..='\u{201b}' => spelled.extend([c, c]),
+            c if is_steering(c) => spelled.push('?'),
+            c => spelled.push(c),
+        }
+    }
+    spelled + "'"
 }
 
 /// Quotes a word for a POSIX shell, and writes control characters and direction marks as escapes. A pasted control
@@ -57,6 +80,14 @@ mod tests {
             resume_command(Agent::Claude, "-x; rm", Some("/home/dev/it's here")),
             r"cd '/home/dev/it'\''s here' && claude --resume '-x; rm'"
         );
+    }
+
+    #[test]
+    fn powershell_gets_a_line_in_its_own_words() {
+        let resume = |cwd| line(Agent::Claude, "3f6a", Some(cwd), "; ", in_powershell);
+        assert_eq!(resume(r"C:\dev\api"), r"cd C:\dev\api; claude --resume 3f6a");
+        assert_eq!(resume(r"C:\it's ‘so’ $x"), r"cd 'C:\it''s ‘‘so’’ $x'; claude --resume 3f6a");
+        assert_eq!(resume("C:\\a\u{1b}[201~\n"), r"cd 'C:\a?[201~?'; claude --resume 3f6a");
     }
 
     #[test]

@@ -306,6 +306,9 @@ pub enum Command {
         /// Print the schema of the store instead, for queries with `sqlite3`
         #[arg(long, conflicts_with = "json")]
         schema: bool,
+        /// Print a report to send to someone who helps: numbers and versions, without paths, titles or texts
+        #[arg(long, conflicts_with_all = ["json", "schema"])]
+        report: bool,
     },
     /// Print completions for a shell
     Completions {

@@ -25,6 +25,8 @@ use crate::stdin::{self, Extent};
 use crate::{ancestors, marker, spool};
 use watchbill_platform::clock;
 use watchbill_platform::files::{check_size_limit, open_ordinary, private_dir, read_ordinary};
+use watchbill_platform::input::Input;
+use watchbill_platform::program::without_window;
 
 /// The time that all receivers together have to answer.
 pub const ANSWER_BUDGET: Duration = Duration::from_millis(25);
@@ -132,14 +134,14 @@ fn send(arguments: &HookArguments, begun: Instant) -> Option<Sent> {
     let env = |name: &str| std::env::var_os(name);
     let data_dir = arguments.data_dir.clone().or_else(|| default_data_dir(&env))?;
     let places = HookPaths::new(&data_dir);
-    let input = stdin::open().ok()?;
+    let mut input = Input::open().ok()?;
     if let Some(part) = &arguments.rest {
-        return read_rest_and_send(arguments, &places, &input, part);
+        return read_rest_and_send(arguments, &places, &mut input, part);
     }
     // Taken before the payload is read: the sender of another event may start during that wait.
     let (order, at) = (clock::since_boot(), clock::wall());
     let mut payload = Vec::new();
-    let extent = stdin::read(&input, &mut payload, begun + PAYLOAD_BUDGET).unwrap_or(Extent::Cut);
+    let extent = stdin::read(&mut input, &mut payload, begun + PAYLOAD_BUDGET).unwrap_or(Extent::Cut);
     if payload.is_empty() && extent != Extent::Unfinished {
         return Some(Sent::Nothing);
     }
@@ -240,6 +242,7 @@ fn hand_to_second_process(
     // No spool takes the part: the sender sends it as it is, or counts the event as dropped.
     let Some(part) = part else { return Some(finish(arguments, places, envelope, payload)) };
     let mut command = Command::new(std::env::current_exe().ok()?);
+    without_window(&mut command);
     command.arg("hook").arg("--data-dir").arg(data_dir).arg(REST_OPTION).arg(&part);
     if arguments.markers {
         command.arg("--markers");
@@ -264,7 +267,7 @@ fn hand_to_second_process(
 fn read_rest_and_send(
     arguments: &HookArguments,
     places: &HookPaths,
-    input: &std::fs::File,
+    input: &mut Input,
     part: &Path,
 ) -> Option<Sent> {
     let begun = read_ordinary(part).ok()?;

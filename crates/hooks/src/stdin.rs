@@ -1,8 +1,9 @@
 //! Reads the payload from standard input, with limits on length and time.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
+
+use watchbill_platform::input::Input;
 
 use crate::envelope::PAYLOAD_LIMIT;
 use crate::shorten::Shortener;
@@ -31,7 +32,7 @@ pub enum Extent {
 ///
 /// # Errors
 /// When the input cannot be read.
-pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result<Extent> {
+pub fn read(input: &mut Input, bytes: &mut Vec<u8>, until: Instant) -> io::Result<Extent> {
     let mut part = vec![0; 64 * 1024];
     loop {
         if bytes.len() > PAYLOAD_LIMIT {
@@ -39,11 +40,11 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
             return Ok(Extent::Cut);
         }
         let left = until.saturating_duration_since(Instant::now());
-        if !readable(input, if bytes.is_empty() { left } else { left.min(END_OF_INPUT_WAIT) })? {
+        if !input.readable(if bytes.is_empty() { left } else { left.min(END_OF_INPUT_WAIT) })? {
             if is_object(bytes) {
                 return Ok(Extent::Whole);
             }
-            if !readable(input, until.saturating_duration_since(Instant::now()))? {
+            if !input.readable(until.saturating_duration_since(Instant::now()))? {
                 return Ok(Extent::Unfinished);
             }
         }
@@ -59,7 +60,7 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
 
 /// Reads a payload that is too long to its end, and keeps a shortened form. The agent must not meet a closed pipe,
 /// and the fields that identify the event may come last.
-fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<()> {
+fn drain(input: &mut Input, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<()> {
     let until = Instant::now() + DRAIN_LIMIT;
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     let mut shortener = Shortener::default();
@@ -71,7 +72,7 @@ fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<(
     loop {
         let left = until.saturating_duration_since(Instant::now());
         let quiet = if shortener.has_ended() { END_OF_INPUT_WAIT } else { STALLED };
-        if left.is_zero() || !readable(input, left.min(quiet))? {
+        if left.is_zero() || !input.readable(left.min(quiet))? {
             break;
         }
         match input.read(part) {
@@ -92,42 +93,4 @@ fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<(
 fn is_object(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{")
         && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
-}
-
-#[cfg(unix)]
-fn readable(input: &File, within: Duration) -> io::Result<bool> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let limit = Timespec::try_from(within).map_err(io::Error::other)?;
-    match poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&limit)) {
-        Ok(ready) => Ok(ready > 0),
-        // A signal that does not end the process. The caller looks at the clock and calls again.
-        Err(rustix::io::Errno::INTR) => readable(input, within / 2),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// On other systems, reading blocks until the pipe ends; the watchdog bounds the time.
-#[cfg(not(unix))]
-fn readable(_input: &File, _within: Duration) -> io::Result<bool> {
-    Ok(true)
-}
-
-/// Standard input as a file of this process, without a buffer that would read ahead.
-///
-/// # Errors
-/// When there is no standard input.
-#[cfg(unix)]
-pub fn open() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-/// Standard input as a file of this process, without a buffer that would read ahead.
-///
-/// # Errors
-/// When there is no standard input.
-#[cfg(windows)]
-pub fn open() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }

@@ -1,7 +1,15 @@
 //! Files and folders that only this user can read, and files that are what they seem.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The whole path with all links followed, as users write it: without the prefix `\\\\?\\` that Windows puts before it.
+///
+/// # Errors
+/// When there is no such file, or a folder above it cannot be read.
+pub fn real_path(path: &Path) -> io::Result<PathBuf> {
+    dunce::canonicalize(path)
+}
 
 /// Makes a folder that only its owner can read.
 ///
@@ -22,7 +30,7 @@ pub fn private_dir(path: &Path) -> io::Result<()> {
 /// # Errors
 /// See [`private_dir`].
 pub fn private_data_dir(path: &Path) -> io::Result<()> {
-    private_dir(&path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+    private_dir(&real_path(path).unwrap_or_else(|_| path.to_owned()))
 }
 
 #[cfg(unix)]

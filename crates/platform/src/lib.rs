@@ -1,4 +1,4 @@
-//! What differs between systems: processes, terminals, clocks, private files, local sockets.
+//! What differs between systems: processes, terminals, clocks, private files, standard input, local sockets.
 //!
 //! Each system has a file with the same functions. What a system does not tell is in `unknown`, and says so with `None`.
 
@@ -7,6 +7,7 @@
 pub mod clock;
 mod facts;
 pub mod files;
+pub mod input;
 pub mod process;
 pub mod program;
 pub mod socket;

@@ -47,6 +47,13 @@ impl CallResult {
     }
 }
 
+/// Keeps Windows from opening a console window for a program.
+pub fn without_window(command: &mut Command) -> &mut Command {
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::creation_flags(command, 0x0800_0000 /* CREATE_NO_WINDOW */);
+    command
+}
+
 /// Runs a program with a text on its standard input.
 pub fn run(command: &mut Command, input: Option<&str>) -> CallResult {
     run_within(command, input, LIMIT)
@@ -56,6 +63,7 @@ fn run_within(command: &mut Command, input: Option<&str>, limit: Duration) -> Ca
     let deadline = Instant::now() + limit;
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    without_window(command);
     // A process group of its own, so that its children end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);

@@ -71,6 +71,6 @@ impl Fs for StdFs {
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        std::fs::canonicalize(path)
+        watchbill_platform::files::real_path(path)
     }
 }

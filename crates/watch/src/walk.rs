@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 use watchbill_core::problem::{Problem, ProblemKind};
 
+use watchbill_platform::files::real_path;
+
 use crate::fs::{FileKind, Walk, WalkChoice, kind_of, problem, problem_of, stat_of};
 
 /// All wanted paths at or below `top`; see [`crate::fs::Fs::walk`].
@@ -75,9 +77,9 @@ fn follow(
     want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice,
     walk: &mut Walk,
 ) -> io::Result<()> {
-    let target = link.canonicalize()?;
-    let folder = link.parent().unwrap_or(link).canonicalize()?;
-    followed.push(Followed { top: top.canonicalize()?, folder });
+    let target = real_path(link)?;
+    let folder = real_path(link.parent().unwrap_or(link))?;
+    followed.push(Followed { top: real_path(top)?, folder });
     let is_under_way = |one: &Followed| one.folder.starts_with(&target) && target.starts_with(&one.top);
     if followed.iter().any(is_under_way) {
         walk.problems.push(loop_problem(link, &target));
@@ -89,7 +91,7 @@ fn follow(
 }
 
 fn loop_problem(link: &Path, target: &Path) -> Problem {
-    let leads_to = |above: &&Path| above.canonicalize().is_ok_and(|above| above == target);
+    let leads_to = |above: &&Path| real_path(above).is_ok_and(|above| above == target);
     let above = link.ancestors().skip(1).find(leads_to).unwrap_or(target);
     let detail = format!(
         "This symbolic link leads back to {}, so it was not followed. Remove the link.",

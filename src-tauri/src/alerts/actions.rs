@@ -47,6 +47,7 @@ pub(super) fn answer(action: &str) -> Option<(RequestNames, RequestDecision)> {
 }
 
 /// An event from the user or the desktop about a notification.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems tell nothing of them"))]
 pub(super) enum NotificationEvent {
     /// The user clicked the notification or one of its buttons.
     Chosen(Card, String),

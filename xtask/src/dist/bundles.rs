@@ -1,6 +1,6 @@
 //! Tauri's bundler, fetched once from the npm registry into the build folder, and its packages for this platform.
 //!
-//! On Linux it only lays the files out, as a .deb; `deb` and `rpm` pack them.
+//! On Linux it only lays the files out, as a .deb; `deb`, `rpm` and `archive` pack them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::package::{Build, FOLDER};
 use super::staging::SHARE;
-use super::{deb, rpm};
+use super::{archive, deb, rpm};
 use crate::call::Call;
 use crate::node;
 use crate::tree::Tree;
@@ -50,7 +50,7 @@ pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>
 fn bundled<'a>(kinds: &[&'a str]) -> Vec<&'a str> {
     let mut bundled: Vec<&str> = Vec::new();
     for kind in kinds {
-        let kind = if *kind == "rpm" { "deb" } else { kind };
+        let kind = if ["rpm", "archive"].contains(kind) { "deb" } else { kind };
         if !bundled.contains(&kind) {
             bundled.push(kind);
         }
@@ -61,7 +61,7 @@ fn bundled<'a>(kinds: &[&'a str]) -> Vec<&'a str> {
 /// An AppImage needs programs that the bundler fetches from the web, so it is made only on request.
 fn usual_kinds() -> &'static [&'static str] {
     match std::env::consts::OS {
-        "linux" => &["deb", "rpm"],
+        "linux" => &["deb", "rpm", "archive"],
         "macos" => &["app", "dmg"],
         _ => &["nsis"],
     }
@@ -129,6 +129,9 @@ fn collect(tree: &Tree, kinds: &[&str], build: &Build) -> Result<Vec<PathBuf>> {
                     if kinds.contains(&"rpm") {
                         made.push(rpm::pack(tree, &root, build.epoch)?);
                     }
+                    if kinds.contains(&"archive") {
+                        made.extend(archive::pack(tree, &root, build.epoch)?);
+                    }
                     if kinds.contains(&"deb") {
                         made.push(deb::pack(tree, &root, build.epoch)?);
                     }
@@ -169,8 +172,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_an_rpm_are_laid_out_once_as_a_deb() {
-        assert_eq!(bundled(&["deb", "rpm"]), ["deb"]);
+    fn the_files_of_each_package_are_laid_out_once_as_a_deb() {
+        assert_eq!(bundled(&["deb", "rpm", "archive"]), ["deb"]);
         assert_eq!(bundled(&["rpm", "appimage"]), ["deb", "appimage"]);
         assert_eq!(bundled(&["app", "dmg"]), ["app", "dmg"]);
     }

@@ -89,7 +89,7 @@ fn control_text(version: &str, architecture: &str, kib: u64, depends: &str) -> S
          Installed-Size: {kib}\nDepends: {depends}\nSuggests: gnome-shell-extension-appindicator\n\
          Section: devel\nPriority: optional\n\
          Description: roster of the coding agents on this machine\n \
-         Shows every Claude Code session on the machine in one small window and in\n \
+         Shows every session of your coding agents in one small window and in\n \
          the tray: what each one is doing, since when, and which one needs you. The\n \
          command line \"watchbill\" tells the same to scripts and status bars.\n .\n \
          Nothing leaves the machine by itself: there is no account and no telemetry.\n"

@@ -1,10 +1,12 @@
 //! `cargo xtask dist`: the packages. First the programs, then the other files, then the bundles of this platform.
 
+mod archive;
 mod bundles;
 mod clean_root;
 mod deb;
 mod notices;
 mod package;
+mod recipes;
 mod remap_paths;
 mod rpm;
 mod staging;
@@ -22,10 +24,13 @@ use crate::packages;
 use crate::steps::Need;
 use crate::test;
 use crate::tree::Tree;
-use package::{Build, FOLDER};
+use package::{Build, FOLDER, sha256};
 
 /// Builds the packages and reports them; with `check`, packs them twice and tries them.
 pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
+    if let Some(url) = &options.recipes {
+        return recipes::write(tree, url);
+    }
     let start = Instant::now();
     let mut made = Vec::new();
     if !options.check_only {
@@ -37,6 +42,7 @@ pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
         println!("== programs: {:.0} s", start.elapsed().as_secs_f64());
         staging::stage(tree, &build)?;
         made = bundles::make(tree, &options.bundles, &build)?;
+        archive::write_sums(tree, &made)?;
         report(&made)?;
         if options.check {
             pack_again(tree, options, &build, &made)?;
@@ -132,15 +138,6 @@ fn report(made: &[PathBuf]) -> Result<()> {
         );
     }
     Ok(())
-}
-
-fn sha256(path: &Path) -> Option<String> {
-    let folder = path.parent()?;
-    let printed = ["sha256sum", "shasum"].iter().find_map(|program| {
-        let words: &[&str] = if *program == "shasum" { &["-a", "256"] } else { &[] };
-        Call::new(folder, *program).args(words.iter().copied()).args([path]).quiet_output()
-    })?;
-    printed.split_whitespace().next().map(str::to_owned)
 }
 
 #[cfg(test)]

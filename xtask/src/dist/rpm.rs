@@ -78,7 +78,7 @@ fn spec_text(version: &str, root: &Path, files: &[PathBuf]) -> String {
     format!(
         "Name: watchbill\nVersion: {version}\nRelease: 1\nSummary: Roster of the coding agents on this machine\n\
          License: MIT OR Apache-2.0\n\n%description\n\
-         Shows every Claude Code session on the machine in one small window and in\n\
+         Shows every session of your coding agents in one small window and in\n\
          the tray: what each one is doing, since when, and which one needs you. The\n\
          command line \"watchbill\" tells the same to scripts and status bars.\n\n\
          Everything stays on the machine: there is no account and no telemetry.\n\n%install\n\

@@ -172,7 +172,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         Command::Status { format } => {
             render::status::render(&snapshot(&engine.current(false)), *format) + "\n"
         }
-        Command::Doctor { json, .. } => {
+        Command::Doctor { json, report, .. } => {
             // The demo has no folder to watch.
             let client_of = |root: &watchbill_agents::Root| {
                 client_version(root.agent, &|name| std::env::var_os(name), root)
@@ -182,7 +182,11 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
                 false => doctor::doctor_with_watch_trial(engine, &client_of),
             };
             let advice = |agent, scope, path: &Path| hooks::advice(global, agent, scope, path);
-            if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, &advice, paint) }
+            match (json, report) {
+                (true, _) => to_json(&doctor)?,
+                (_, true) => render::report::render(&doctor, &|name| std::env::var(name).ok()),
+                _ => render::doctor::render(&doctor, &advice, paint),
+            }
         }
         // These commands do not need the engine, or print more than one text.
         Command::Watch { .. }

@@ -10,6 +10,7 @@ mod markup;
 pub mod memory;
 pub mod model;
 mod quotation;
+pub mod report;
 pub mod roster;
 pub mod search;
 pub mod stats;

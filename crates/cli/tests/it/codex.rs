@@ -71,6 +71,22 @@ fn both_agents_have_rows_and_a_subagent_has_none() {
 }
 
 #[test]
+fn the_report_for_one_who_helps_has_numbers_and_no_path_or_text() {
+    let home = with_rollouts("");
+    let transcript =
+        home.claude().join("projects/-home-dev-secret/5a1e0000-0000-4000-8000-000000000001.jsonl");
+    std::fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    std::fs::write(transcript, "{\"type\":\"user\", broken\n").unwrap();
+    let report = home.out(&["doctor", "--report"]);
+    assert!(report.contains("\ncodex: 11 sessions, "), "{report}");
+    assert!(report.contains("\nproblem "), "{report}");
+    for private in ["/", "hello", "secret", "work_codex", RAN] {
+        let mut lines = report.lines().filter(|line| !line.contains('='));
+        assert!(!lines.any(|line| line.contains(private)), "{private}: {report}");
+    }
+}
+
+#[test]
 fn what_codex_said_is_found_shown_and_forgotten() {
     let home = with_rollouts("");
     assert_eq!(sessions_with(&home, &["hello"]), 3);

@@ -94,7 +94,6 @@ fn wrong_usage_ends_with_two() {
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_as_an_error() {
     let home = tempfile::tempdir().unwrap();
@@ -104,7 +103,6 @@ fn a_full_disk_is_reported_as_an_error() {
     assert!(output.err.contains("space"), "{}", output.err);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_closed_pipe_is_no_error() {
     for words in

@@ -1,5 +1,4 @@
 //! Messages of the commands about faults of the data folder, with the real program on a real file system.
-#![cfg(target_os = "linux")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -169,7 +169,6 @@ fn json_escapes_control_characters_and_keeps_them() {
     assert!(!output.out.contains(steers), "{:?}", output.out);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn the_resume_command_names_the_folder_and_has_no_control_characters() {
     let home = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
 //! Ctrl-C while `index` reads the history: the part that was read stays, and the next run goes on from there.
-#![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

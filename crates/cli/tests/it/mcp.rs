@@ -6,11 +6,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
-#[cfg(unix)]
 use crate::forget::until;
 use crate::home::Home;
 use crate::tree::{append, transcript};
-#[cfg(unix)]
 use crate::with_serve::Serve;
 
 const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -197,7 +195,6 @@ fn no_tool_tells_markup_of_the_client_or_a_hidden_character() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_running_watchbill_answers_the_same() {
     let home = with_sessions();

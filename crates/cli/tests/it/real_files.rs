@@ -321,7 +321,6 @@ fn days_are_those_of_the_person() {
     assert_eq!(keys(&stats_in(&home, "Asia/Seoul", &["--since", "2026-11-11"])), [""; 0]);
 }
 
-#[cfg(unix)]
 #[test]
 fn one_repository_is_one_project_by_every_path() {
     let home = Home::empty();

@@ -168,7 +168,6 @@ fn doctor_prints_the_end_of_muting_in_local_time() {
     );
 }
 
-#[cfg(unix)]
 #[test]
 fn a_configuration_that_is_no_regular_file_blocks_no_command() {
     let home = tempfile::tempdir().unwrap();

@@ -273,7 +273,6 @@ fn newer(database: &Path) {
 
 /// `index` holds the store's lock and does not listen. A command that waits for it too long is refused, and is not
 /// carried out later.
-#[cfg(unix)]
 #[test]
 fn a_command_is_refused_while_the_holder_does_not_listen() {
     let home = two_sessions();

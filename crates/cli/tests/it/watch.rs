@@ -200,7 +200,6 @@ fn watch_prints_a_line_when_a_session_needs_the_user() {
     std::iter::repeat_with(|| lines.recv_timeout(TIMEOUT).expect("it is told in time")).find(needs);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn watch_does_not_wake_while_nothing_happens() {
     let home = tempfile::tempdir().unwrap();
@@ -236,7 +235,6 @@ fn watch_does_not_wake_while_nothing_happens() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn watch_ends_when_its_reader_closes_or_on_an_interrupt() {
     let home = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
 //! `open`: finds the window's program and passes its options on.
-#![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -21,6 +21,8 @@ use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
 use watchbill_terminal::SessionLocation;
 
+use watchbill_platform::files::real_path;
+
 use crate::alone::forget::mark_unwanted_own;
 use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
@@ -296,9 +298,9 @@ pub fn root_of(settings: &Settings, row: &TrackedSession) -> Option<String> {
 /// The watched folder for a new session: the one that the environment names for its agent, else the first one.
 fn watched(settings: &Settings, agent: Agent) -> Option<String> {
     let of_env = traits(agent).folder_variable.and_then(|(variable, below)| {
-        PathBuf::from(std::env::var_os(variable)?).join(below).canonicalize().ok()
+        real_path(&PathBuf::from(std::env::var_os(variable)?).join(below)).ok()
     });
-    let is_of_env = |root: &&Path| of_env.is_some() && root.canonicalize().ok() == of_env;
+    let is_of_env = |root: &&Path| of_env.is_some() && real_path(root).ok() == of_env;
     named(settings.roots_of(agent).find(is_of_env).or_else(|| settings.roots_of(agent).next())?)
 }
 

@@ -9,6 +9,8 @@ use watchbill_core::time::Timestamp;
 use watchbill_drive::folder::Folder;
 
 use super::Loop;
+use watchbill_platform::files::real_path;
+
 use crate::model::publish::Published;
 use crate::persist::live_state::StoredLiveState;
 use crate::run::hook_listener;
@@ -70,7 +72,7 @@ impl Loop {
     /// The folder of own sessions, by the name that the history stores.
     fn own_root(&self) -> Option<PathBuf> {
         let folder = Folder::parent(self.engine.settings().data_dir.as_deref()?);
-        Some(folder.canonicalize().unwrap_or(folder))
+        Some(real_path(&folder).unwrap_or(folder))
     }
 
     /// Own sessions said something: their transcripts grew, where they have one.

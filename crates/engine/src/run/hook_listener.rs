@@ -14,7 +14,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_hooks::envelope::{Decoded, Envelope, decode};
 use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::{Options, ReceiverError, ReceiverSetup, journal, spool};
-use watchbill_platform::files::read_ordinary;
+use watchbill_platform::files::{read_ordinary, real_path};
 use watchbill_settings::Settings;
 
 use crate::world::source::HintSource;
@@ -67,7 +67,7 @@ impl HookListener {
         let listener = ReceiverSetup { options, exclude, forgotten, on_event, on_trouble };
         let receiver = watchbill_hooks::Receiver::open_for(places, listener)?;
         // Hints use the canonical name of the folder.
-        let root = root.canonicalize().unwrap_or(root);
+        let root = real_path(&root).unwrap_or(root);
         let spool = root.join(spool.file_name().unwrap_or_default());
         Ok(Self { events, receiver, folder, spool })
     }

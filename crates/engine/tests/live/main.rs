@@ -11,6 +11,7 @@ mod counting_fs;
 mod faults;
 mod files;
 mod hooks;
+#[cfg(target_os = "linux")]
 mod processes;
 #[path = "../laws/records.rs"]
 #[allow(dead_code, reason = "shared with the laws, which need more of it")]
@@ -23,7 +24,7 @@ mod settings;
 #[cfg(target_os = "linux")]
 #[path = "../../../testkit/src/skipped.rs"]
 mod skipped;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod socket;
 mod status_server;
 mod subscriber;

@@ -1,7 +1,5 @@
 //! Stand-ins for the agent: real processes with correct registry files.
 
-#![cfg(target_os = "linux")]
-
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use watchbill_agents::{Agent, traits};
+use watchbill_platform::files::real_path;
+use watchbill_platform::program::without_window;
 
 use watchbill_agents::install::Version;
 
@@ -30,7 +32,7 @@ pub fn client_version(agent: Agent, env: &dyn Fn(&str) -> Option<OsString>, root
 /// survives an update, and its target may not.
 pub fn own_program(env: &dyn Fn(&str) -> Option<OsString>) -> std::io::Result<PathBuf> {
     let truth = std::env::current_exe()?;
-    let same = |named: &PathBuf| named.canonicalize().is_ok_and(|found| found == truth);
+    let same = |named: &PathBuf| real_path(named).is_ok_and(|found| found == truth);
     let path = env("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)
         .filter(|folder| folder.is_absolute())
@@ -48,7 +50,7 @@ pub fn sender_program(env: &dyn Fn(&str) -> Option<OsString>) -> std::io::Result
     let name = executable("watchbill");
     let own = std::env::current_exe()?;
     let beside = own.with_file_name(&name);
-    let beside = beside.canonicalize().ok().filter(|program| program.is_file());
+    let beside = real_path(&beside).ok().filter(|program| program.is_file());
     let path = env("PATH").unwrap_or_default();
     let on_path: Vec<PathBuf> = std::env::split_paths(&path)
         .filter(|folder| folder.is_absolute())
@@ -56,7 +58,7 @@ pub fn sender_program(env: &dyn Fn(&str) -> Option<OsString>) -> std::io::Result
         .filter(|program| program.is_file())
         .collect();
     let same = |named: &&PathBuf| match &beside {
-        Some(beside) => named.canonicalize().is_ok_and(|found| found == *beside),
+        Some(beside) => real_path(named).is_ok_and(|found| found == *beside),
         None => true,
     };
     let found = on_path.iter().find(same).cloned().or(beside);
@@ -69,7 +71,7 @@ pub fn sender_program(env: &dyn Fn(&str) -> Option<OsString>) -> std::io::Result
 }
 
 fn ask(client: &Path) -> Option<Version> {
-    let mut child = Command::new(client)
+    let mut child = without_window(&mut Command::new(client))
         .arg("--version")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -7,6 +7,7 @@ use crate::places::platform_data_dir;
 use crate::sender::{AGENT_OPTION, HookArguments};
 use watchbill_agents::install::Event;
 use watchbill_agents::{Agent, hook_traits};
+use watchbill_platform::files::real_path;
 
 /// Our program's name, without the ending that Windows gives it.
 const NAME: &str = "watchbill";
@@ -145,7 +146,7 @@ impl HookCommand {
     pub fn has_other_data_dir(&self, handler: &HookTarget) -> bool {
         // A folder may have several spellings.
         let folder = |named: Option<PathBuf>| {
-            named.or_else(platform_data_dir).map(|path| path.canonicalize().unwrap_or(path))
+            named.or_else(platform_data_dir).map(|path| real_path(&path).unwrap_or(path))
         };
         folder(handler.data_dir.clone()) != folder(self.data_dir.as_ref().map(PathBuf::from))
     }

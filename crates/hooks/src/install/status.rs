@@ -11,6 +11,7 @@ use super::file::{FileError, SettingsFile};
 use super::text::{parse, parts};
 use super::{Event, HookCommand, Ours, Purpose, Version, events_for, find_ours};
 use crate::places::platform_data_dir;
+use watchbill_platform::files::real_path;
 
 /// The state of our hooks in one settings file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,7 +129,7 @@ fn waits_for_trust(path: &Path, root: &Path, agent: Agent, text: &str) -> bool {
     let read = SettingsFile::read(&root.join(trust.file)).ok().and_then(|file| file.text);
     let config = read.unwrap_or_default();
     // The agent may name its folder with links followed.
-    let names = [Some(path.to_owned()), path.canonicalize().ok()];
+    let names = [Some(path.to_owned()), real_path(path).ok()];
     let names: Vec<String> = names.into_iter().flatten().map(|name| name.to_string_lossy().into()).collect();
     let ours = [Purpose::Events, Purpose::Answers, Purpose::Context].map(|purpose| find_ours(text, purpose));
     ours.into_iter().flatten().flatten().any(|handler| {
