@@ -42,6 +42,20 @@ test("tools open to their input and output, an edit to its diff, subagents to th
   });
 });
 
+test("thoughts and calls that only read are one line until it is opened", async () => {
+  await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
+    await openFirst(page);
+    await page.evaluate(`(${view})().scrollTop = 0`);
+    const line = page.locator("button:has-text('read 1 file, thought once')");
+    await line.waitFor();
+    assert.equal(await page.locator(".thought").count(), 0);
+    await line.click();
+    await page.locator(".thought:has-text('First the changelog')").waitFor();
+    await page.locator(".tool .line:has-text('Read')").waitFor();
+    assert.equal(await line.getAttribute("aria-expanded"), "true");
+  });
+});
+
 test("when the session is superseded, selection, place and opened entries stay", async () => {
   await browser.withWindow({ mock: 30, width: 1200, height: 600 }, async (page) => {
     await openFirst(page);

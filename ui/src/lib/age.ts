@@ -47,6 +47,12 @@ export function durationWords(ms: number): string {
   return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
 }
 
+/** "Friday, 27 November" for the later of two times, if it is of another day than the earlier one. */
+export function dayBegins(before: string, at: string): string {
+  if (localDay(before) === localDay(at) || localDay(at) === "") return "";
+  return new Date(at).toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" });
+}
+
 /** "14:02"; with the date if it was another day. */
 export function timeWords(at: string, now: number): string {
   const when = new Date(at);

@@ -2,12 +2,15 @@
 
 import { SvelteSet } from "svelte/reactivity";
 
+import type { TimelineItem } from "../bindings/TimelineItem";
 import type { Host } from "../host/host";
 import { AgentRun } from "./agent.svelte";
 
 export class Opened {
-  /** Items, by their keys. */
+  /** Items, by their keys: those that were opened, and the failed calls that were closed. */
   readonly items = new SvelteSet<string>();
+  /** Stretches of what only read, by the key of their first item. */
+  readonly reading = new SvelteSet<string>();
   /** Runs of subagent entries among the other items, by the subagent's id. */
   readonly stretches = new SvelteSet<string>();
   /** Subagents with a timeline of their own, by their ids. */
@@ -21,6 +24,21 @@ export class Opened {
     this.#read.set(key, run);
     return run;
   }
+}
+
+/** Whether an entry shows all of itself. A failed call does, until it is closed. */
+export function isOpen(opened: ReadonlySet<string>, item: TimelineItem, key: string): boolean {
+  return opened.has(key) !== failed(item);
+}
+
+/** Opens an entry, open or not. */
+export function openItem(opened: Set<string>, item: TimelineItem, key: string): void {
+  if (failed(item)) opened.delete(key);
+  else opened.add(key);
+}
+
+function failed(item: TimelineItem): boolean {
+  return item.kind === "tool" && item.outcome === "error";
 }
 
 /** Opens a closed entry, and closes an open one. */

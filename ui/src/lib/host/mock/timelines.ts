@@ -45,6 +45,7 @@ export function agentTimeline(sessionId: string): MockTimeline {
 const STORY: readonly Sketch[] = [
   { at: ago(2520), kind: "prompt", origin: "human", text: "Prepare the 2.4 release: changelog, version bump, tag, publish." },
   { at: ago(2510), kind: "thinking", text: "First the changelog, then the version, then the checks." },
+  { at: ago(2508), kind: "tool", id: "t9", tool: "Read", target: "CHANGELOG.md", input: '{"file_path":"CHANGELOG.md"}', outcome: "ok", output: "# Changelog", durationMs: 20 },
   { at: ago(2500), kind: "tool", id: "t1", tool: "Edit", target: "CHANGELOG.md", input: EDIT, outcome: "ok", output: "The file has been updated.", durationMs: 100 },
   { at: ago(2480), kind: "tool", id: "t2", tool: "Bash", target: "npm version minor --no-git-tag-version", input: '{"command":"npm version minor --no-git-tag-version"}', outcome: "ok", output: "v2.4.0", durationMs: 800 },
   { at: ago(2300), kind: "tool", id: "t3", tool: "Task", target: "Review the public API", input: '{"description":"Review the public API"}', outcome: "ok", output: "No breaking change.", durationMs: 92_000 },
