@@ -1,4 +1,4 @@
-//! `cargo xtask run | test | bench | truth | dist | setup | fixtures | demo`: all tasks of this tree, for developers
+//! `cargo xtask run | test | bench | truth | dist | setup | fixtures`: all tasks of this tree, for developers
 //! and machines.
 #![forbid(unsafe_code)]
 // Printing is this program's purpose.
@@ -8,7 +8,6 @@
 #[cfg(unix)]
 mod bench;
 mod call;
-mod demo;
 mod dist;
 mod fixtures;
 mod memory;
@@ -62,7 +61,6 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Dist(options) => dist::dist(&tree, &options)?,
         Task::Memory => memory::measure(&tree)?,
         Task::Setup(options) => packages::setup(&tree, &options)?,
-        Task::Demo => demo::refresh(&tree)?,
         Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,
         Task::Sandbox { program, arguments } => return sandbox::run(&tree, &program, &arguments),
     }
