@@ -1,4 +1,4 @@
-//! `cargo xtask run | test | bench | truth | dist | setup | fixtures | demo`: all tasks of this tree, for developers
+//! `cargo xtask run | test | bench | truth | dist | setup | fixtures`: all tasks of this tree, for developers
 //! and machines.
 #![forbid(unsafe_code)]
 // Printing is this program's purpose.
@@ -9,7 +9,6 @@
 mod bench;
 mod call;
 mod cross;
-mod demo;
 mod dist;
 mod fixtures;
 mod memory;
@@ -63,7 +62,6 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Dist(options) => dist::dist(&tree, &options)?,
         Task::Memory => memory::measure(&tree)?,
         Task::Setup(options) => packages::setup(&tree, &options)?,
-        Task::Demo => demo::refresh(&tree)?,
         Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,
         Task::Sandbox { program, arguments } => return sandbox::run(&tree, &program, &arguments),
     }

@@ -25,7 +25,6 @@ cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]... [--recip
 cargo xtask memory                         measure what is learned and told, write the table into docs/memory.md
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
-cargo xtask demo                           derive the bundled demo again from tests/fixtures
 
 Each task names what it installs before it installs it.";
 
@@ -42,7 +41,6 @@ pub enum Task {
     Fixtures {
         from: PathBuf,
     },
-    Demo,
     /// Measures the memory and writes the table of its page.
     Memory,
     /// Internal: cargo calls this program as the runner of each test program.
@@ -152,8 +150,6 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
         },
         "memory" if rest.is_empty() => Ok(Task::Memory),
         "memory" => Err("`memory` takes no arguments".to_owned()),
-        "demo" if rest.is_empty() => Ok(Task::Demo),
-        "demo" => Err("`demo` takes no arguments".to_owned()),
         "sandbox" => match rest.split_first() {
             Some((program, rest)) => {
                 Ok(Task::Sandbox { program: PathBuf::from(program), arguments: rest.to_vec() })
@@ -336,7 +332,6 @@ mod tests {
         );
         assert_eq!(words("setup"), Ok(Task::Setup(SetupOptions::Run)));
         assert_eq!(words("setup bench"), Ok(Task::Setup(SetupOptions::Bench)));
-        assert_eq!(words("demo"), Ok(Task::Demo));
         assert_eq!(words("fixtures there"), Ok(Task::Fixtures { from: "there".into() }));
     }
 
@@ -356,7 +351,7 @@ mod tests {
             ("dist --recipes", "an address"),
             ("cross all", "no arguments"),
             ("fixtures", "exactly one folder"),
-            ("demo all", "no arguments"),
+            ("memory all", "no arguments"),
             ("setup all", "`run`, `test` or `bench`"),
         ] {
             let complaint = words(line).unwrap_err();

@@ -124,7 +124,10 @@ impl Root {
 
     /// See [`Layout::kind_of`].
     pub fn kind_of(&self, path: &Path) -> Option<ClientPathKind> {
-        self.ask(path, |layout| layout.kind_of)?
+        match traits(self.agent).layout.kind_of {
+            Some(kind_of) => kind_of(below(self, path)?),
+            None => self.classify(path).map(|place| place.kind()),
+        }
     }
 
     /// See [`Layout::may_hold`].

@@ -30,6 +30,7 @@ mod paths;
 pub mod pi;
 pub mod process;
 pub mod qwen;
+mod raw_fields;
 pub mod resume;
 mod target;
 pub mod traits;

@@ -87,9 +87,25 @@ impl ClientPath {
         Some(self.agent()).filter(|agent| *agent != Agent::default())
     }
 
+    /// The same without its names.
+    pub fn kind(&self) -> ClientPathKind {
+        match self {
+            Self::Transcript { .. } => ClientPathKind::Transcript,
+            Self::Subagent { .. } => ClientPathKind::Subagent,
+            Self::SubagentMeta { .. } => ClientPathKind::SubagentMeta,
+            Self::FlatSubagent { .. } => ClientPathKind::FlatSubagent,
+            Self::Registry { .. } => ClientPathKind::Registry,
+            Self::Lock { .. } => ClientPathKind::Lock,
+            Self::Database { .. } => ClientPathKind::Database,
+            Self::Names { .. } => ClientPathKind::Names,
+            Self::Marker { .. } => ClientPathKind::Marker,
+            Self::StatusFile { .. } => ClientPathKind::StatusFile,
+        }
+    }
+
     /// Whether this is a transcript, a file of appended records.
     pub fn is_transcript(&self) -> bool {
-        matches!(self, Self::Transcript { .. } | Self::Subagent { .. } | Self::FlatSubagent { .. })
+        self.kind().is_transcript()
     }
 }
 

@@ -111,6 +111,29 @@ pub struct HookTraits {
     pub trust: Option<&'static Trust>,
 }
 
+impl HookTraits {
+    /// Settings in JSON without comments, whose hooks only tell. Each agent names its parser, its settings and its events.
+    pub(crate) const OF_SETTINGS: Self = Self {
+        parse: |_| Err(HookError::Malformed),
+        are_of_process: true,
+        settings: "",
+        settings_folder: None,
+        project_folder: "",
+        plugin: None,
+        local_settings: None,
+        managed_settings: None,
+        is_plain_json: true,
+        second: 1,
+        events: &[],
+        answer_event: None,
+        answer_wait: None,
+        takes_rules: false,
+        context_events: &[],
+        note: None,
+        trust: None,
+    };
+}
+
 /// How a person trusts new hooks.
 #[derive(Debug)]
 pub struct Trust {
@@ -145,8 +168,8 @@ pub struct Layout {
     pub names: Option<&'static NamesFile>,
     /// The meaning of a path. `None` for each file that Watchbill must not read.
     pub classify: fn(&Path) -> Option<ClientPath>,
-    /// The kind of the same, without allocating its names.
-    pub kind_of: fn(&Path) -> Option<ClientPathKind>,
+    /// The kind of the same, without allocating its names. `None`: the agent's folder has so few files that this saves nothing.
+    pub kind_of: Option<fn(&Path) -> Option<ClientPathKind>>,
     /// Whether a folder can hold the agent's files.
     pub may_hold: fn(&Path) -> bool,
     /// Whether nothing is lost if the path cannot be read.
@@ -177,7 +200,7 @@ impl Layout {
         database: None,
         names: None,
         classify: |_| None,
-        kind_of: |_| None,
+        kind_of: None,
         may_hold: |_| true,
         may_miss: |_| false,
         is_copy: |_| false,

@@ -2,8 +2,6 @@
 
 use std::cell::Cell;
 
-use rusqlite::OptionalExtension;
-
 use crate::damage::{empty_index, index_is_whole};
 use crate::index_state::MergeState;
 use crate::{Store, StoreError, WriteTransaction};
@@ -118,12 +116,10 @@ impl Store {
 
     /// The value of an option of the index.
     fn option(&self, name: &str) -> Result<Option<i64>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT CAST(v AS INTEGER) FROM texts_fts_config WHERE k = ?1")?
-                .query_row([name], |row| row.get::<_, Option<i64>>(0))
-                .optional()
-                .map(Option::flatten)
+        self.row("SELECT CAST(v AS INTEGER) FROM texts_fts_config WHERE k = ?1", [name], |row| {
+            row.get::<_, Option<i64>>(0)
         })
+        .map(Option::flatten)
     }
 
     /// Whether a bulk insert did not reach [`end_bulk_insert`](Self::end_bulk_insert).

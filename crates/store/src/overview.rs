@@ -1,7 +1,5 @@
 //! How much is stored, and which sessions match a project, a chain or the prefix of an id.
 
-use rusqlite::OptionalExtension;
-
 use crate::tables::{SessionKey, uncount};
 use crate::{Store, StoreError, folder, schema};
 
@@ -74,17 +72,15 @@ impl Store {
         project: Option<&str>,
         agent: Option<&str>,
     ) -> Result<Vec<SessionKey>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT id FROM sessions
+        self.rows(
+            "SELECT id FROM sessions
                  WHERE (?1 IS NULL OR instr(lower(coalesce(cwd || '/', '')), lower(?1))
                         OR instr(lower(coalesce(project, '')), lower(?1)))
                    AND (?2 IS NULL OR agent = lower(?2))
                  ORDER BY id",
-            )?
-            .query_map((project, agent), |row| row.get(0))?
-            .collect()
-        })
+            (project, agent),
+            |row| row.get(0),
+        )
     }
 
     /// The sessions of a work chain, which is named by its id or by one of its sessions.
@@ -92,15 +88,13 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn sessions_in_chain(&self, chain_or_session: &str) -> Result<Vec<SessionKey>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT id FROM sessions WHERE chain_id = ?1 OR session_id = ?1
+        self.rows(
+            "SELECT id FROM sessions WHERE chain_id = ?1 OR session_id = ?1
                     OR chain_id = (SELECT chain_id FROM sessions WHERE session_id = ?1)
                  ORDER BY id",
-            )?
-            .query_map([chain_or_session], |row| row.get(0))?
-            .collect()
-        })
+            [chain_or_session],
+            |row| row.get(0),
+        )
     }
 
     /// The ids of the sessions of a work chain.
@@ -108,10 +102,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_ids_of_chain(&self, chain: &str) -> Result<Vec<String>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT session_id FROM sessions WHERE chain_id = ?1 ORDER BY session_id")?
-                .query_map([chain], |row| row.get(0))?
-                .collect()
+        self.rows("SELECT session_id FROM sessions WHERE chain_id = ?1 ORDER BY session_id", [chain], |row| {
+            row.get(0)
         })
     }
 
@@ -122,16 +114,14 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_ids(&self, begin: &str, limit: u32) -> Result<Vec<String>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT session_id FROM (SELECT session_id FROM sessions UNION SELECT session_id FROM archive)
+        self.rows(
+            "SELECT session_id FROM (SELECT session_id FROM sessions UNION SELECT session_id FROM archive)
                  WHERE substr(session_id, 1, length(?1)) = ?1
                     OR (length(session_id) = 8 AND session_id = substr(?1, 1, 8))
                  ORDER BY session_id LIMIT ?2",
-            )?
-            .query_map((begin, limit), |row| row.get(0))?
-            .collect()
-        })
+            (begin, limit),
+            |row| row.get(0),
+        )
     }
 
     /// The ids of work chains with this prefix, at most `limit`.
@@ -139,14 +129,12 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn chain_ids(&self, begin: &str, limit: u32) -> Result<Vec<String>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT DISTINCT chain_id FROM sessions WHERE substr(chain_id, 1, length(?1)) = ?1
+        self.rows(
+            "SELECT DISTINCT chain_id FROM sessions WHERE substr(chain_id, 1, length(?1)) = ?1
                  ORDER BY chain_id LIMIT ?2",
-            )?
-            .query_map((begin, limit), |row| row.get(0))?
-            .collect()
-        })
+            (begin, limit),
+            |row| row.get(0),
+        )
     }
 
     /// The folder in which a session worked, or else the name of its transcript folder.
@@ -154,10 +142,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn folder_of_session(&self, session: &str) -> Result<Option<String>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT coalesce(cwd, project) FROM sessions WHERE session_id = ?1")?
-                .query_row([session], |row| row.get(0))
-                .optional()
+        self.row("SELECT coalesce(cwd, project) FROM sessions WHERE session_id = ?1", [session], |row| {
+            row.get(0)
         })
         .map(Option::flatten)
     }

@@ -199,24 +199,22 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn tools(&self, since: Option<Timestamp>) -> Result<Vec<ToolRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT coalesce(tool, ''), count(*), sum(failed), sum(span) FROM (
+        self.rows(
+            "SELECT coalesce(tool, ''), count(*), sum(failed), sum(span) FROM (
                     SELECT max(tool) AS tool, max(coalesce(outcome = 'error', 0)) AS failed,
                         max(min(max(0, coalesce(millis, ended_at - at, 0)), ?2)) AS span
                     FROM activities WHERE ?1 IS NULL OR at >= ?1 GROUP BY call, at
                  ) GROUP BY tool ORDER BY count(*) DESC, tool",
-            )?
-            .query_map([at(since), Some(MAX_CALL_TIME)], |row| {
+            [at(since), Some(MAX_CALL_TIME)],
+            |row| {
                 Ok(ToolRow {
                     tool: row.get(0)?,
                     calls: uncount(row.get(1)?),
                     errors: uncount(row.get(2)?),
                     millis: uncount(row.get(3)?),
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 
     /// Sessions and prompts since a time. Notices of the agent and words of other sessions are no prompts, and one that a
@@ -225,14 +223,10 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_counts(&self, since: Option<Timestamp>) -> Result<(u64, u64), StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT (SELECT count(*) FROM sessions WHERE ?1 IS NULL OR active_at >= ?1),
+        let query = "SELECT (SELECT count(*) FROM sessions WHERE ?1 IS NULL OR active_at >= ?1),
                         (SELECT count(*) FROM
                             (SELECT DISTINCT batch, started_at FROM batches WHERE (?1 IS NULL OR started_at >= ?1)
-                                AND coalesce(origin, 'human') IN ('human', 'queued')))",
-            )?
-            .query_row([at(since)], |row| Ok((uncount(row.get(0)?), uncount(row.get(1)?))))
-        })
+                                AND coalesce(origin, 'human') IN ('human', 'queued')))";
+        self.only_row(query, [at(since)], |row| Ok((uncount(row.get(0)?), uncount(row.get(1)?))))
     }
 }

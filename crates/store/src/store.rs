@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use crate::access::{Access, DatabaseState};
 use crate::damage_note::DamageNote;
@@ -170,6 +170,36 @@ impl Store {
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         ask(&self.sql).map_err(|e| self.map_error(&e))
+    }
+
+    /// All rows that a query gives.
+    pub(crate) fn rows<T, C: FromIterator<T>>(
+        &self,
+        query: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<C, StoreError> {
+        self.with_sql(|sql| sql.prepare_cached(query)?.query_map(params, read)?.collect())
+    }
+
+    /// The first row that a query gives.
+    pub(crate) fn row<T>(
+        &self,
+        query: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        self.with_sql(|sql| sql.prepare_cached(query)?.query_row(params, read).optional())
+    }
+
+    /// The row of a query that always gives one.
+    pub(crate) fn only_row<T>(
+        &self,
+        query: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.with_sql(|sql| sql.prepare_cached(query)?.query_row(params, read))
     }
 
     /// The error variant for SQLite's error. Notes damage for the next start.

@@ -17,7 +17,8 @@ use crate::{Store, StoreError};
 /// Everything that one step of the engine stores. Dropped without [`commit`](WriteTransaction::commit), it stores nothing.
 #[derive(Debug)]
 pub struct WriteTransaction<'a> {
-    store: &'a Store,
+    /// Its queries see what the step has written: they use the same connection.
+    pub(crate) store: &'a Store,
     transaction: Transaction<'a>,
     /// Counts of the stored texts, by file: written once, at the end.
     texts: HashMap<FileKey, TextCount>,

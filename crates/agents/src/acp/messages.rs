@@ -38,7 +38,8 @@ impl State {
                 self.begins(events);
                 self.end_block(events);
                 let session = self.session.as_deref().unwrap_or_default();
-                let around = RequestContext { session, mode: self.mode.as_deref(), cwd: &self.cwd, at, line };
+                let around =
+                    RequestContext { session, mode: self.facts.mode.as_deref(), cwd: &self.cwd, at, line };
                 // No update of the call comes before.
                 let tool_call = params.get("toolCall").unwrap_or(&Value::Null);
                 let (request, way) = requests::read(id, params, &around);
@@ -63,14 +64,14 @@ impl State {
             "agent_message_chunk" => self.grew(update, false, events),
             "agent_thought_chunk" => self.grew(update, true, events),
             "tool_call" | "tool_call_update" => self.tool_call(update, events),
-            "current_mode_update" => self.changed(None, owned(update, "currentModeId"), events),
+            "current_mode_update" => events.extend(self.facts.changed(None, owned(update, "currentModeId"))),
             "available_commands_update" => {
                 let commands = list(update, "availableCommands").filter_map(|command| owned(command, "name"));
                 let commands: Vec<_> = commands.collect();
-                if commands != self.commands {
-                    self.commands = commands;
+                if commands != self.facts.commands {
+                    self.facts.commands = commands;
                     if self.session.is_some() {
-                        events.push(self.init());
+                        events.push(self.facts.init());
                     }
                 }
             }
@@ -144,8 +145,8 @@ impl State {
         match self.calls.answered(id) {
             Some(Call::Initialize) => self.initialized(result),
             Some(Call::Session(known)) => self.opened(known, result, events),
-            Some(Call::SetModel(model)) => self.changed(Some(model), None, events),
-            Some(Call::SetMode(mode)) => self.changed(None, Some(mode), events),
+            Some(Call::SetModel(model)) => events.extend(self.facts.changed(Some(model), None)),
+            Some(Call::SetMode(mode)) => events.extend(self.facts.changed(None, Some(mode))),
             Some(Call::Prompt) => {
                 let reason = match text(result, "stopReason") {
                     Some("cancelled") => "interrupted",
@@ -159,7 +160,7 @@ impl State {
     }
 
     fn initialized(&mut self, result: &Value) {
-        self.version = result.get("agentInfo").and_then(|info| owned(info, "version"));
+        self.facts.version = result.get("agentInfo").and_then(|info| owned(info, "version"));
         let mut params = json!({ "cwd": self.cwd, "mcpServers": [] });
         let line = match self.resume.clone() {
             None => self.calls.call("session/new", &params),
@@ -174,19 +175,21 @@ impl State {
 
     fn opened(&mut self, known: Option<String>, result: &Value, events: &mut Vec<OwnWhat>) {
         self.session = owned(result, "sessionId").or(known);
+        self.facts.session = self.session.clone().unwrap_or_default();
         let none = Value::Null;
         let (modes, models) = (result.get("modes").unwrap_or(&none), result.get("models").unwrap_or(&none));
-        self.modes = list(modes, "availableModes").filter_map(|mode| owned(mode, "id")).collect();
-        self.models = list(models, "availableModels").filter_map(|model| owned(model, "modelId")).collect();
-        self.mode = owned(modes, "currentModeId");
-        self.model = owned(models, "currentModelId");
-        events.push(self.init());
-        if let Some(mode) = self.wanted_mode.take().filter(|mode| self.mode.as_ref() != Some(mode))
+        self.facts.modes = list(modes, "availableModes").filter_map(|mode| owned(mode, "id")).collect();
+        self.facts.models =
+            list(models, "availableModels").filter_map(|model| owned(model, "modelId")).collect();
+        self.facts.mode = owned(modes, "currentModeId");
+        self.facts.model = owned(models, "currentModelId");
+        events.push(self.facts.init());
+        if let Some(mode) = self.wanted_mode.take().filter(|mode| self.facts.mode.as_ref() != Some(mode))
             && let Some(line) = self.session_call("session/set_mode", "modeId", &mode)
         {
             self.calls.owe(line);
         }
-        if let Some(model) = self.wanted_model.take().filter(|model| self.model.as_ref() != Some(model))
+        if let Some(model) = self.wanted_model.take().filter(|model| self.facts.model.as_ref() != Some(model))
             && let Some(line) = self.session_call("session/set_model", "modelId", &model)
         {
             self.calls.owe(line);

@@ -76,12 +76,7 @@ impl State {
 
     /// One prompt runs at a time: the first of two never gets its result (Gemini CLI 0.61.0).
     fn prompt(&self, id: &str, words: &str, images: &[OwnImage]) -> Result<String, Refusal> {
-        if self.prompts.knows(id) {
-            return Err(Refusal::Gone("this prompt was sent before".to_owned()));
-        }
-        if words.trim().is_empty() && images.is_empty() {
-            return Err(Refusal::Unsupported("the prompt is empty".to_owned()));
-        }
+        self.prompts.check(id, words, images)?;
         if self.running.is_some() {
             return Err(Refusal::Unsupported("this agent takes no prompt while a turn runs".to_owned()));
         }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::OwnSpec;
 
 use super::requests::AnswerForm;
 use crate::fold::blocks::Blocks;
 use crate::fold::calls::Calls;
+use crate::fold::facts::Facts;
 use crate::fold::prompts::Prompts;
 use crate::fold::requests::Requests;
 use crate::fold::rpc::Writer;
@@ -17,7 +17,7 @@ use crate::fold::rpc::Writer;
 pub(super) const WRITER: Writer = Writer { names_version: true };
 
 /// A call of ours that the agent has not answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Call {
     Initialize,
     /// A new session, or one that goes on under this id.
@@ -25,11 +25,12 @@ pub(super) enum Call {
     Prompt,
     SetModel(String),
     SetMode(String),
+    #[default]
     Other,
 }
 
 /// The state of the driver.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) cwd: String,
     /// The agent's id of the session that goes on.
@@ -38,12 +39,7 @@ pub(super) struct State {
     pub(super) wanted_model: Option<String>,
     pub(super) wanted_mode: Option<String>,
     pub(super) session: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) mode: Option<String>,
-    pub(super) version: Option<String>,
-    pub(super) models: Vec<String>,
-    pub(super) modes: Vec<String>,
-    pub(super) commands: Vec<String>,
+    pub(super) facts: Facts,
     /// The prompt that runs.
     pub(super) running: Option<String>,
     pub(super) prompts: Prompts,
@@ -64,21 +60,8 @@ impl State {
             resume: spec.resume.as_ref().map(|resume| resume.session.clone()),
             wanted_model: spec.model.clone(),
             wanted_mode: spec.mode.clone(),
-            session: None,
-            model: None,
-            mode: None,
-            version: None,
-            models: Vec::new(),
-            modes: Vec::new(),
-            commands: Vec::new(),
-            running: None,
-            prompts: Prompts::default(),
-            requests: Requests::default(),
-            blocks: Blocks::default(),
-            block: (0, None),
-            told: BTreeSet::new(),
-            ended: BTreeSet::new(),
             calls: Calls::new(WRITER),
+            ..Self::default()
         };
         // Without these abilities the agent reads and writes files itself, and asks for permission as ever.
         let abilities = json!({ "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false });
@@ -93,30 +76,5 @@ impl State {
     pub(super) fn session_call(&mut self, method: &str, name: &str, value: &str) -> Option<String> {
         let session = self.session.clone()?;
         Some(self.calls.call(method, &json!({ "sessionId": session, name: value })))
-    }
-
-    /// The facts that the agent reports about itself.
-    pub(super) fn init(&self) -> OwnWhat {
-        OwnWhat::Init {
-            session: self.session.clone().unwrap_or_default(),
-            model: self.model.clone(),
-            mode: self.mode.clone(),
-            version: self.version.clone(),
-            pid: None,
-            models: self.models.clone(),
-            modes: self.modes.clone(),
-            commands: self.commands.clone(),
-        }
-    }
-
-    /// The model or the mode is another one now.
-    pub(super) fn changed(&mut self, model: Option<String>, mode: Option<String>, events: &mut Vec<OwnWhat>) {
-        let model = model.filter(|model| self.model.as_ref() != Some(model));
-        let mode = mode.filter(|mode| self.mode.as_ref() != Some(mode));
-        if model.is_some() || mode.is_some() {
-            self.model = model.clone().or(self.model.take());
-            self.mode = mode.clone().or(self.mode.take());
-            events.push(OwnWhat::Changed { model, mode });
-        }
     }
 }

@@ -17,6 +17,7 @@ use watchbill_core::transcript::record::PromptOrigin;
 use super::records::prompt_source::origin_of_text;
 use super::records::target;
 use super::records::user::tagged;
+use crate::raw_fields::raw_fields;
 use crate::traits;
 
 /// How many bytes of a text are searched for its first line.
@@ -102,61 +103,36 @@ fn path(raw: Raw<'_>) -> Option<Arc<str>> {
     raw.whole().filter(|text| !text.is_empty()).map(Arc::from)
 }
 
-/// The raw values of all fields that some event needs.
-#[derive(Debug, Default)]
-struct Fields<'a> {
-    session: Raw<'a>,
-    transcript_path: Raw<'a>,
-    cwd: Raw<'a>,
-    permission_mode: Raw<'a>,
-    prompt_id: Raw<'a>,
-    agent_id: Raw<'a>,
-    agent_type: Raw<'a>,
-    event: Raw<'a>,
-    /// `source`, `reason`, `trigger`, `notification_type` or `error`.
-    word: Raw<'a>,
-    model: Raw<'a>,
-    title: Raw<'a>,
-    prompt: Raw<'a>,
-    message: Raw<'a>,
-    last_message: Raw<'a>,
-    tool: Raw<'a>,
-    input: Raw<'a>,
-    id: Raw<'a>,
-    interrupt: Raw<'a>,
-    background: Raw<'a>,
+raw_fields! {
+    /// The raw values of all fields that some event needs.
+    struct Fields {
+        session: "session_id",
+        transcript_path: "transcript_path",
+        cwd: "cwd",
+        permission_mode: "permission_mode",
+        prompt_id: "prompt_id",
+        agent_id: "agent_id",
+        agent_type: "agent_type",
+        event: "hook_event_name",
+        word: "source" | "reason" | "trigger" | "notification_type" | "error",
+        model: "model",
+        title: "session_title",
+        prompt: "prompt",
+        message: "message",
+        last_message: "last_assistant_message" | "prompt_response",
+        tool: "tool_name",
+        input: "tool_input",
+        id: "tool_use_id",
+        interrupt: "is_interrupt",
+        background: "background_tasks",
+    }
 }
 
 impl<'a> Fields<'a> {
     fn read(text: &'a str) -> Result<Self, HookError> {
         let mut fields = Self::default();
         let mut cursor = Cursor::new(text);
-        let read = cursor.object(|cursor, key| {
-            let value = cursor.value()?;
-            match key {
-                "session_id" => fields.session = value,
-                "transcript_path" => fields.transcript_path = value,
-                "cwd" => fields.cwd = value,
-                "permission_mode" => fields.permission_mode = value,
-                "prompt_id" => fields.prompt_id = value,
-                "agent_id" => fields.agent_id = value,
-                "agent_type" => fields.agent_type = value,
-                "hook_event_name" => fields.event = value,
-                "source" | "reason" | "trigger" | "notification_type" | "error" => fields.word = value,
-                "model" => fields.model = value,
-                "session_title" => fields.title = value,
-                "prompt" => fields.prompt = value,
-                "message" => fields.message = value,
-                "last_assistant_message" | "prompt_response" => fields.last_message = value,
-                "tool_name" => fields.tool = value,
-                "tool_input" => fields.input = value,
-                "tool_use_id" => fields.id = value,
-                "is_interrupt" => fields.interrupt = value,
-                "background_tasks" => fields.background = value,
-                _ => {}
-            }
-            Some(())
-        });
+        let read = cursor.object(|cursor, key| fields.take(cursor, key));
         let complete = read.is_some() && cursor.peek().is_none();
         if complete { Ok(fields) } else { Err(HookError::Malformed) }
     }

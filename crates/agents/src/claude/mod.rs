@@ -38,41 +38,30 @@ pub const TRAITS: Traits = Traits {
 /// How Claude Code runs hooks.
 pub const HOOKS: HookTraits = HookTraits {
     parse: hooks::parse_payload,
-    are_of_process: true,
     settings: install::SETTINGS,
-    settings_folder: None,
     project_folder: ".claude",
-    plugin: None,
     local_settings: Some(install::LOCAL_SETTINGS),
     managed_settings: Some(install::MANAGED_SETTINGS),
     is_plain_json: false,
-    second: 1,
     events: install::EVENTS,
     answer_event: Some(&install::ANSWER_EVENT),
-    answer_wait: None,
     takes_rules: true,
     context_events: install::CONTEXT_EVENTS,
-    note: None,
-    trust: None,
+    ..HookTraits::OF_SETTINGS
 };
 
 /// How Claude Code's files lie.
 pub const LAYOUT: Layout = Layout {
     folders: layout::FOLDERS,
     registry: Some(layout::REGISTRY),
-    lock_of: None,
-    server: None,
-    database: None,
-    names: None,
     classify: layout::classify,
-    kind_of: layout::kind_of,
+    kind_of: Some(layout::kind_of),
     may_hold: layout::may_hold,
     may_miss: layout::may_miss,
     is_copy: layout::is_copy,
     find: layout::find,
-    name_of: |id| id,
-    working_folder: |_| None,
     names_projects: true,
     removes_old: true,
     parse_line: records::parse_line,
+    ..Layout::OF_FILES
 };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use watchbill_core::ids::{Agent, SessionId};
 
 use super::names::NAMES;
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 use crate::traits::TopFolder;
 
 /// The folders that hold rollouts, and the one of the locks.
@@ -59,13 +59,6 @@ fn is_transcript(relative: &Path) -> bool {
         && thread_of(relative).is_some()
 }
 
-/// The kind of a path relative to Codex's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    let lock = || locked_thread(relative).map(|_| ClientPathKind::Lock);
-    let names = || is_names(relative).then_some(ClientPathKind::Names);
-    is_transcript(relative).then_some(ClientPathKind::Transcript).or_else(lock).or_else(names)
-}
-
 fn is_names(relative: &Path) -> bool {
     relative == Path::new(NAMES.name)
 }
@@ -99,10 +92,10 @@ mod tests {
         }
         let lock = lock_of(&SessionId::new(id));
         let place = ClientPath::Lock { agent: Agent::Codex, session: SessionId::new(id), pid: None };
-        assert_eq!((classify(&lock), kind_of(&lock)), (Some(place), Some(ClientPathKind::Lock)));
+        assert_eq!(classify(&lock), Some(place));
         let names = Path::new("session_index.jsonl");
         let place = ClientPath::Names { agent: Agent::Codex };
-        assert_eq!((classify(names), kind_of(names)), (Some(place), Some(ClientPathKind::Names)));
+        assert_eq!(classify(names), Some(place));
         for path in [
             format!("thread-writer-locks/{id}"),
             format!("thread-writer-locks/x/{id}.lock"),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use watchbill_core::ids::{Agent, SessionId};
 
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 use crate::traits::TopFolder;
 
 /// The folder of sessions.
@@ -23,14 +23,6 @@ pub fn classify(relative: &Path) -> Option<ClientPath> {
     match file {
         File::Events => Some(ClientPath::Transcript { agent, session }),
         File::InUse(pid) => Some(ClientPath::Lock { agent, session, pid: Some(pid) }),
-    }
-}
-
-/// The kind of a path relative to Copilot's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    match split(relative)?.1 {
-        File::Events => Some(ClientPathKind::Transcript),
-        File::InUse(_) => Some(ClientPathKind::Lock),
     }
 }
 

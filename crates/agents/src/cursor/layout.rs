@@ -7,7 +7,7 @@ use std::path::Path;
 
 use watchbill_core::ids::{Agent, SessionId};
 
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 use crate::traits::TopFolder;
 
 /// The folder of projects.
@@ -20,11 +20,6 @@ const TRANSCRIPTS: &str = "agent-transcripts";
 pub fn classify(relative: &Path) -> Option<ClientPath> {
     let session = SessionId::new(id_of(relative)?);
     Some(ClientPath::Transcript { agent: Agent::Cursor, session })
-}
-
-/// The kind of a path relative to Cursor's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    id_of(relative).map(|_| ClientPathKind::Transcript)
 }
 
 /// The session that a path names, below any folder.
@@ -63,7 +58,7 @@ mod tests {
         for name in [format!("{id}.jsonl"), format!("{id}/{id}.jsonl")] {
             let path = Path::new(project).join(TRANSCRIPTS).join(name);
             let place = Some(ClientPath::Transcript { agent: Agent::Cursor, session: SessionId::new(id) });
-            assert_eq!((classify(&path), kind_of(&path)), (place.clone(), Some(ClientPathKind::Transcript)));
+            assert_eq!(classify(&path), place.clone());
             assert_eq!(find(&Path::new("/home/dev/.cursor").join(&path)), place);
             assert!(path.ancestors().skip(1).all(may_hold));
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use watchbill_core::ids::{Agent, SessionId};
 
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 use crate::traits::TopFolder;
 
 /// The folder of sessions.
@@ -18,11 +18,6 @@ const SESSIONS: &str = "sessions";
 pub fn classify(relative: &Path) -> Option<ClientPath> {
     let session = SessionId::new(id_of(relative)?);
     Some(ClientPath::Transcript { agent: Agent::Droid, session })
-}
-
-/// The kind of a path relative to Droid's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    id_of(relative).map(|_| ClientPathKind::Transcript)
 }
 
 /// The session that a path names, below any folder.
@@ -53,7 +48,7 @@ mod tests {
         let path = format!("{SESSIONS}/-home-dev-work/{ID}.jsonl");
         let place = Some(ClientPath::Transcript { agent: Agent::Droid, session: SessionId::new(ID) });
         let path = Path::new(&path);
-        assert_eq!((classify(path), kind_of(path)), (place.clone(), Some(ClientPathKind::Transcript)));
+        assert_eq!(classify(path), place.clone());
         assert_eq!(find(&Path::new("/x/y").join(path)), place);
         assert!(path.ancestors().skip(1).all(may_hold) && !may_hold(path));
         for other in [

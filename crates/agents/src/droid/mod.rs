@@ -20,7 +20,6 @@ pub const TRAITS: Traits = Traits {
 pub const LAYOUT: Layout = Layout {
     folders: layout::FOLDERS,
     classify: layout::classify,
-    kind_of: layout::kind_of,
     may_hold: layout::may_hold,
     find: layout::find,
     parse_line: records::parse_line,

@@ -10,31 +10,31 @@ use super::rpc::Writer;
 pub(crate) const OWN: &str = "wb-";
 
 /// `K`: what a call is about.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Calls<K> {
     writer: Writer,
     /// Calls that were written and have no answer yet, by id.
     waiting: BTreeMap<String, K>,
     due: Vec<String>,
-    next: u64,
+    /// The number of the last call.
+    last: u64,
 }
 
-impl<K> Calls<K> {
+impl<K: Default> Calls<K> {
     pub(crate) fn new(writer: Writer) -> Self {
-        Self { writer, waiting: BTreeMap::new(), due: Vec::new(), next: 1 }
+        Self { writer, ..Self::default() }
     }
 
     /// The line of a call with an id of its own.
     pub(crate) fn call(&mut self, method: &str, params: &Value) -> String {
-        let id = format!("{OWN}{}", self.next);
-        self.next += 1;
-        self.writer.call(&id, method, params)
+        self.last = self.last.saturating_add(1);
+        self.writer.call(&format!("{OWN}{}", self.last), method, params)
     }
 
     /// A call was written, by this process or by one before it.
     pub(crate) fn written(&mut self, id: &str, about: K) {
         if let Some(number) = id.strip_prefix(OWN).and_then(|number| number.parse::<u64>().ok()) {
-            self.next = self.next.max(number.saturating_add(1));
+            self.last = self.last.max(number);
         }
         self.waiting.insert(id.to_owned(), about);
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod calls;
+pub(crate) mod facts;
 pub(crate) mod failure;
 pub(crate) mod form;
 pub(crate) mod json;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use watchbill_protocol::own::command::OwnImage;
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+
+use crate::driver::Refusal;
 
 /// The prompts of one agent, by id.
 #[derive(Debug, Default)]
@@ -44,6 +47,17 @@ impl Prompts {
     /// Whether the agent got a prompt of this id.
     pub(crate) fn knows(&self, id: &str) -> bool {
         self.known.contains_key(id)
+    }
+
+    /// Whether this may be the next prompt: each is sent once, and says something.
+    pub(crate) fn check(&self, id: &str, text: &str, images: &[OwnImage]) -> Result<(), Refusal> {
+        if self.knows(id) {
+            return Err(Refusal::Gone("this prompt was sent before".to_owned()));
+        }
+        match text.trim().is_empty() && images.is_empty() {
+            true => Err(Refusal::Unsupported("the prompt is empty".to_owned())),
+            false => Ok(()),
+        }
     }
 
     /// The ids of the prompts at a place.

@@ -63,7 +63,7 @@ pub(crate) fn id_text(id: &Value) -> String {
 }
 
 /// Writes messages. Codex leaves out the member `jsonrpc` (0.169.0), the Agent Client Protocol wants it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Writer {
     /// Each message names the version.
     pub(crate) names_version: bool,

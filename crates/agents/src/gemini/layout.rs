@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::{Agent, SessionId};
 
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 use crate::traits::TopFolder;
 
 /// The folder of projects.
@@ -30,12 +30,6 @@ pub fn classify(relative: &Path) -> Option<ClientPath> {
         Some(agent) => ClientPath::Subagent { session, agent: agent.into() },
         None => ClientPath::Transcript { agent: Agent::Gemini, session },
     })
-}
-
-/// The kind of a path relative to Gemini's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    let (_, subagent) = split(relative)?;
-    Some(if subagent.is_some() { ClientPathKind::Subagent } else { ClientPathKind::Transcript })
 }
 
 /// The session that a path names, below any folder.
@@ -93,16 +87,14 @@ mod tests {
         let main = (
             chats.join("session-2026-11-23T16-28-14c59a54.jsonl"),
             ClientPath::Transcript { agent: Agent::Gemini, session: session.clone() },
-            ClientPathKind::Transcript,
         );
         let agent = "2b4d125c-083a-49a8-bdc3-0a6cb7d1825c";
         let subagent = (
             chats.join(format!("14c59a54-cb06-4496-a11e-6790cf8c8cbf/{agent}.jsonl")),
             ClientPath::Subagent { session, agent: agent.into() },
-            ClientPathKind::Subagent,
         );
-        for (path, place, kind) in [main, subagent] {
-            assert_eq!((classify(&path), kind_of(&path)), (Some(place.clone()), Some(kind)));
+        for (path, place) in [main, subagent] {
+            assert_eq!(classify(&path), Some(place.clone()));
             let whole = Path::new("/home/dev/.gemini").join(&path);
             assert_eq!(find(&whole), Some(place));
             let beside = Path::new("/home/dev/.gemini/tmp/work/.project_root");

@@ -25,29 +25,20 @@ pub const TRAITS: Traits = Traits {
 /// How Gemini runs hooks.
 pub const HOOKS: HookTraits = HookTraits {
     parse: hooks::parse_payload,
-    are_of_process: true,
     settings: install::SETTINGS,
-    settings_folder: None,
     project_folder: ".gemini",
-    plugin: None,
-    local_settings: None,
     managed_settings: Some(install::MANAGED_SETTINGS),
     is_plain_json: false,
     second: 1_000,
     events: install::EVENTS,
-    answer_event: None,
-    answer_wait: None,
-    takes_rules: false,
     context_events: install::CONTEXT_EVENTS,
-    note: None,
-    trust: None,
+    ..HookTraits::OF_SETTINGS
 };
 
 /// How Gemini's files lie.
 pub const LAYOUT: Layout = Layout {
     folders: layout::FOLDERS,
     classify: layout::classify,
-    kind_of: layout::kind_of,
     may_hold: layout::may_hold,
     find: layout::find,
     name_of: layout::short,

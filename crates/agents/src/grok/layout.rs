@@ -7,7 +7,7 @@ use std::path::Path;
 
 use watchbill_core::ids::{Agent, SessionId};
 
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 use crate::traits::TopFolder;
 
 /// The folder of sessions.
@@ -23,14 +23,6 @@ pub fn classify(relative: &Path) -> Option<ClientPath> {
         File::Updates => ClientPath::Transcript { agent: Agent::Grok, session },
         // Without a name, it is of no subagent: it tells what the session itself asks.
         File::Events => ClientPath::Subagent { session, agent: "".into() },
-    })
-}
-
-/// The kind of a path relative to Grok's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    Some(match split(relative)?.1 {
-        File::Updates => ClientPathKind::Transcript,
-        File::Events => ClientPathKind::Subagent,
     })
 }
 
@@ -72,13 +64,10 @@ mod tests {
         let at = |name: &str| format!("{SESSIONS}/%2Fhome%2Fdev%2Fwork/{ID}/{name}");
         let updates = ClientPath::Transcript { agent: Agent::Grok, session: session.clone() };
         let events = ClientPath::Subagent { session, agent: "".into() };
-        for (name, place, kind) in [
-            ("updates.jsonl", updates, ClientPathKind::Transcript),
-            ("events.jsonl", events, ClientPathKind::Subagent),
-        ] {
+        for (name, place) in [("updates.jsonl", updates), ("events.jsonl", events)] {
             let path = at(name);
             let path = Path::new(&path);
-            assert_eq!((classify(path), kind_of(path)), (Some(place.clone()), Some(kind)));
+            assert_eq!(classify(path), Some(place.clone()));
             assert_eq!(find(&Path::new("/x/y").join(path)), Some(place));
             assert!(path.ancestors().skip(1).all(may_hold));
         }

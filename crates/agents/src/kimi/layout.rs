@@ -7,7 +7,7 @@ use std::path::Path;
 
 use watchbill_core::ids::{Agent, SessionId};
 
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 use crate::traits::TopFolder;
 
 /// The folder of sessions.
@@ -22,14 +22,6 @@ pub fn classify(relative: &Path) -> Option<ClientPath> {
     Some(match agent {
         "main" => ClientPath::Transcript { agent: Agent::Kimi, session },
         agent => ClientPath::Subagent { session, agent: agent.into() },
-    })
-}
-
-/// The kind of a path relative to Kimi's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    split(relative).map(|(_, agent)| match agent {
-        "main" => ClientPathKind::Transcript,
-        _ => ClientPathKind::Subagent,
     })
 }
 
@@ -63,11 +55,9 @@ mod tests {
         let folder = format!("{SESSIONS}/wd_work_6453f2ed0c91/{ID}");
         let subagent = ClientPath::Subagent { session: session.clone(), agent: "agent-0".into() };
         let main = ClientPath::Transcript { agent: Agent::Kimi, session };
-        for (agent, place, kind) in
-            [("main", main, ClientPathKind::Transcript), ("agent-0", subagent, ClientPathKind::Subagent)]
-        {
+        for (agent, place) in [("main", main), ("agent-0", subagent)] {
             let path = Path::new(&folder).join("agents").join(agent).join("wire.jsonl");
-            assert_eq!((classify(&path), kind_of(&path)), (Some(place.clone()), Some(kind)));
+            assert_eq!(classify(&path), Some(place.clone()));
             assert_eq!(find(&Path::new("/x/y").join(&path)), Some(place));
             assert!(path.ancestors().skip(1).all(may_hold));
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::{Agent, SessionId};
 
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 
 /// The database below opencode's folder.
 pub const DATABASE: &str = "opencode.db";
@@ -25,15 +25,6 @@ pub fn classify(relative: &Path) -> Option<ClientPath> {
         Some(child) => ClientPath::Subagent { session, agent: child.into() },
         None => ClientPath::Transcript { agent: Agent::Opencode, session },
     })
-}
-
-/// The kind of a path relative to opencode's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    if is_database(relative) {
-        return Some(ClientPathKind::Database);
-    }
-    let (_, child) = ids(relative.strip_prefix(DATABASE).ok()?)?;
-    Some(if child.is_some() { ClientPathKind::Subagent } else { ClientPathKind::Transcript })
 }
 
 /// The session that a path names, below any folder.
@@ -90,13 +81,13 @@ mod tests {
         let session = SessionId::new("ses_df6bea441ffeh6jIuKlZxPA6m7");
         let top = Path::new(DATABASE).join(path_of(session.as_str(), None));
         let place = ClientPath::Transcript { agent: Agent::Opencode, session: session.clone() };
-        assert_eq!((classify(&top), kind_of(&top)), (Some(place.clone()), Some(ClientPathKind::Transcript)));
+        assert_eq!(classify(&top), Some(place.clone()));
         assert_eq!(find(&Path::new("/home/dev/x").join(&top)), Some(place));
         let child = path_of("ses_1", Some(session.as_str()));
         assert_eq!(session_of(&child), Some("ses_1"));
         let child = Path::new(DATABASE).join(child);
         let place = ClientPath::Subagent { session, agent: "ses_1".into() };
-        assert_eq!((classify(&child), kind_of(&child)), (Some(place), Some(ClientPathKind::Subagent)));
+        assert_eq!(classify(&child), Some(place));
         let project = project_of(&Path::new("/home/dev/x").join(&child), Some("/home/dev/work"));
         assert_eq!(project.as_deref(), Some("-home-dev-work"), "a subagent belongs to the same agent");
         for database in ["opencode.db", "opencode.db-wal"] {

@@ -23,29 +23,20 @@ pub const TRAITS: Traits = Traits {
 /// How opencode runs hooks: by a plugin of ours.
 pub const HOOKS: HookTraits = HookTraits {
     parse: hooks::parse_payload,
-    are_of_process: true,
     settings: install::SETTINGS,
     settings_folder: Some((".config/opencode", ("XDG_CONFIG_HOME", "opencode"))),
     project_folder: ".opencode",
     plugin: Some(install::PLUGIN),
-    local_settings: None,
-    managed_settings: None,
-    is_plain_json: true,
-    second: 1,
     events: install::EVENTS,
     answer_event: Some(&install::ANSWER_EVENT),
-    answer_wait: None,
-    takes_rules: false,
-    context_events: &[],
     note: Some(install::NOTE),
-    trust: None,
+    ..HookTraits::OF_SETTINGS
 };
 
 /// How opencode's files lie.
 pub const LAYOUT: Layout = Layout {
     database: Some(&DATABASE),
     classify: layout::classify,
-    kind_of: layout::kind_of,
     find: layout::find,
     parse_line: rows::parse_line,
     ..Layout::OF_FILES

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use watchbill_core::ids::{Agent, SessionId};
 
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 use crate::traits::TopFolder;
 
 /// The folder of sessions.
@@ -18,11 +18,6 @@ const SESSIONS: &str = "sessions";
 /// Classifies a path relative to pi's folder.
 pub fn classify(relative: &Path) -> Option<ClientPath> {
     id_of(relative).map(place)
-}
-
-/// The kind of a path relative to pi's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    id_of(relative).map(|_| ClientPathKind::Transcript)
 }
 
 /// The session that a path names, below any folder.
@@ -62,7 +57,7 @@ mod tests {
             let path = Path::new(SESSIONS).join(folder).join(name);
             let session = SessionId::new("01a21b7b-4d79-72fb-a336-6ee4dd3e12e1");
             let place = Some(ClientPath::Transcript { agent: Agent::Pi, session });
-            assert_eq!((classify(&path), kind_of(&path)), (place.clone(), Some(ClientPathKind::Transcript)));
+            assert_eq!(classify(&path), place.clone());
             assert_eq!(find(&Path::new("/home/dev/x").join(&path)), place);
             assert!(may_hold(path.parent().unwrap()) && !may_hold(&path));
         }

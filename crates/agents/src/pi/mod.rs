@@ -22,29 +22,18 @@ pub const TRAITS: Traits = Traits {
 /// How pi runs hooks: by an extension of ours.
 pub const HOOKS: HookTraits = HookTraits {
     parse: hooks::parse_payload,
-    are_of_process: true,
     settings: install::SETTINGS,
-    settings_folder: None,
     project_folder: ".pi",
     plugin: Some(install::EXTENSION),
-    local_settings: None,
-    managed_settings: None,
-    is_plain_json: true,
-    second: 1,
     events: install::EVENTS,
-    answer_event: None,
-    answer_wait: None,
-    takes_rules: false,
-    context_events: &[],
     note: Some(install::NOTE),
-    trust: None,
+    ..HookTraits::OF_SETTINGS
 };
 
 /// How pi's files lie.
 pub const LAYOUT: Layout = Layout {
     folders: layout::FOLDERS,
     classify: layout::classify,
-    kind_of: layout::kind_of,
     may_hold: layout::may_hold,
     find: layout::find,
     parse_line: records::parse_line,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use watchbill_core::ids::{Agent, SessionId};
 
-use crate::paths::{ClientPath, ClientPathKind};
+use crate::paths::ClientPath;
 use crate::traits::TopFolder;
 
 /// The folder of projects.
@@ -22,14 +22,6 @@ pub fn classify(relative: &Path) -> Option<ClientPath> {
     Some(match subagent {
         None => ClientPath::Transcript { agent: Agent::Qwen, session },
         Some(agent) => ClientPath::Subagent { session, agent: agent.into() },
-    })
-}
-
-/// The kind of a path relative to Qwen's folder.
-pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
-    split(relative).map(|(_, subagent)| match subagent {
-        None => ClientPathKind::Transcript,
-        Some(_) => ClientPathKind::Subagent,
     })
 }
 
@@ -72,12 +64,12 @@ mod tests {
         let (session, project) = (SessionId::new(ID), "projects/-home-dev-work");
         let subagent = ClientPath::Subagent { session: session.clone(), agent: "explore-call_c036".into() };
         let chat = ClientPath::Transcript { agent: Agent::Qwen, session };
-        for (name, place, kind) in [
-            (format!("chats/{ID}.jsonl"), chat, ClientPathKind::Transcript),
-            (format!("subagents/{ID}/agent-explore-call_c036.jsonl"), subagent, ClientPathKind::Subagent),
+        for (name, place) in [
+            (format!("chats/{ID}.jsonl"), chat),
+            (format!("subagents/{ID}/agent-explore-call_c036.jsonl"), subagent),
         ] {
             let path = Path::new(project).join(name);
-            assert_eq!((classify(&path), kind_of(&path)), (Some(place.clone()), Some(kind)));
+            assert_eq!(classify(&path), Some(place.clone()));
             assert_eq!(find(&Path::new("/x/y").join(&path)), Some(place));
             assert!(path.ancestors().skip(1).all(may_hold));
         }

@@ -32,7 +32,7 @@ macro_rules! bundled {
 }
 
 /// The parts. Within the first half minute, every group of the roster has a row. For two minutes, something changes
-/// every few seconds. `cargo xtask demo` derives their texts.
+/// every few seconds.
 const PARTS: [Part; 16] = [
     Part { text: bundled!("onboarding"), enters: -10_800 },
     Part { text: bundled!("release"), enters: 0 },

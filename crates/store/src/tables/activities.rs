@@ -1,6 +1,6 @@
 //! Activities: the tool calls of a prompt batch, with outcome and duration.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use watchbill_core::history::rows::{Activity, CallOutcome};
 use watchbill_core::time::Timestamp;
 
@@ -150,11 +150,11 @@ impl WriteTransaction<'_> {
         if self.write_activity(insert!("INSERT OR IGNORE"), session, file, activity)? > 0 {
             return Ok(());
         }
-        let known = self.read(|sql| {
-            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM activities WHERE session = ?1 AND call = ?2"))?
-                .query_row((session, &*activity.id), read)
-                .optional()
-        })?;
+        let known = self.store.row(
+            &format!("SELECT {COLUMNS} FROM activities WHERE session = ?1 AND call = ?2"),
+            (session, &*activity.id),
+            read,
+        )?;
         let Some(mut known) = known else { return Ok(()) };
         let before = (known.activity.clone(), known.file);
         known.activity.merge(activity);
@@ -248,13 +248,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn activities(&self, session: SessionKey) -> Result<Vec<StoredActivity>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM activities WHERE session = ?1 ORDER BY at, file, byte, call"
-            ))?
-            .query_map([session], read)?
-            .collect()
-        })
+        self.rows(
+            &format!("SELECT {COLUMNS} FROM activities WHERE session = ?1 ORDER BY at, file, byte, call"),
+            [session],
+            read,
+        )
     }
 
     /// The newest activities of a session, or of one turn of it, at most so many, in order of their times. They lack their inputs, which
@@ -269,15 +267,15 @@ impl Store {
         most: u32,
     ) -> Result<Vec<StoredActivity>, StoreError> {
         let of_batch = if batch.is_some() { "batch = ?3" } else { "?3 IS NULL" };
-        let mut newest: Vec<StoredActivity> = self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
+        let mut newest: Vec<StoredActivity> = self.rows(
+            &format!(
                 "SELECT {} FROM activities WHERE session = ?1 AND {of_batch}
                  ORDER BY at DESC, file DESC, byte DESC, call DESC LIMIT ?2",
                 short_columns()
-            ))?
-            .query_map((session, most, batch), read)?
-            .collect()
-        })?;
+            ),
+            (session, most, batch),
+            read,
+        )?;
         newest.reverse();
         Ok(newest)
     }
@@ -292,16 +290,13 @@ impl Store {
         project: u64,
         since: Timestamp,
     ) -> Result<Vec<(String, String, String)>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT s.session_id, a.path, a.tool FROM memory_sessions m JOIN activities a ON a.session = m.session
+        let query = "SELECT s.session_id, a.path, a.tool FROM memory_sessions m JOIN activities a ON a.session = m.session
                     JOIN sessions s ON s.id = m.session AND coalesce(s.active_at > ?3, 1)
                  WHERE m.project = ?2 AND m.session <> ?1 AND a.at > ?3 AND a.outcome = 'ok' AND a.tool IS NOT NULL
                     AND a.path IN (SELECT path FROM activities WHERE session = ?1 AND path IS NOT NULL)
-                 ORDER BY a.at DESC",
-            )?
-            .query_map((session, project.cast_signed(), At(since)), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-            .collect()
+                 ORDER BY a.at DESC";
+        self.rows(query, (session, project.cast_signed(), At(since)), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })
     }
 
@@ -310,12 +305,12 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn orphaned_activities(&self, session: SessionKey) -> Result<Vec<StoredActivity>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
+        self.rows(
+            &format!(
                 "SELECT {COLUMNS} FROM activities WHERE session = ?1 AND batch IS NULL ORDER BY at, call"
-            ))?
-            .query_map([session], read)?
-            .collect()
-        })
+            ),
+            [session],
+            read,
+        )
     }
 }

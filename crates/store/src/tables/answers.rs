@@ -101,14 +101,13 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn answers(&self, since: Timestamp) -> Result<Vec<AnswerRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT * FROM
+        self.rows(
+            "SELECT * FROM
                     (SELECT request_id, session_id, tool, shown, decision, surface, at, outcome, outcome_at
                      FROM answers WHERE at >= ?1 ORDER BY at DESC, request_id DESC LIMIT ?2)
                  ORDER BY at, request_id",
-            )?
-            .query_map((At(since), KEPT), |row| {
+            (At(since), KEPT),
+            |row| {
                 Ok(AnswerRow {
                     request_id: row.get(0)?,
                     session_id: row.get(1)?,
@@ -120,9 +119,8 @@ impl Store {
                     outcome: row.get(7)?,
                     outcome_at: time(row, 8)?,
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 }
 

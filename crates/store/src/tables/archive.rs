@@ -1,6 +1,5 @@
 //! Archived transcripts: compressed before the agent's own clean-up removes them.
 
-use rusqlite::OptionalExtension;
 use watchbill_core::time::Timestamp;
 
 use super::{At, bits, count, unbits, uncount};
@@ -132,11 +131,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn archived(&self, path: &str) -> Result<Option<ArchiveRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM archive WHERE path = ?1"))?
-                .query_row([path], read)
-                .optional()
-        })
+        self.row(&format!("SELECT {COLUMNS} FROM archive WHERE path = ?1"), [path], read)
     }
 
     /// All archived transcripts, sorted by the time of their last write, the newest last.
@@ -144,10 +139,6 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn all_archived(&self) -> Result<Vec<ArchiveRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM archive ORDER BY mtime, path"))?
-                .query_map([], read)?
-                .collect()
-        })
+        self.rows(&format!("SELECT {COLUMNS} FROM archive ORDER BY mtime, path"), [], read)
     }
 }

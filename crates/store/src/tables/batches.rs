@@ -1,6 +1,6 @@
 //! Prompt batches: what the user asked, and the result.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use watchbill_core::history::rows::{Batch, Ended};
 use watchbill_core::ids::{RecordId, SessionId};
 use watchbill_core::time::Timestamp;
@@ -138,11 +138,11 @@ impl WriteTransaction<'_> {
         file: Option<FileKey>,
         batch: &Batch,
     ) -> Result<(), StoreError> {
-        let known = self.read(|sql| {
-            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM batches WHERE session = ?1 AND batch = ?2"))?
-                .query_row((session, &*batch.id), read)
-                .optional()
-        })?;
+        let known = self.store.row(
+            &format!("SELECT {COLUMNS} FROM batches WHERE session = ?1 AND batch = ?2"),
+            (session, &*batch.id),
+            read,
+        )?;
         match known {
             None => {
                 let mut batch = batch.clone();
@@ -210,15 +210,15 @@ impl WriteTransaction<'_> {
         from: Timestamp,
         to: Timestamp,
     ) -> Result<Vec<StoredBatch>, StoreError> {
-        self.read(|sql| {
-            sql.prepare_cached(&format!(
+        self.store.rows(
+            &format!(
                 "SELECT {COLUMNS} FROM batches
                  WHERE session = ?1 AND file IS NOT NULL AND started_at BETWEEN ?2 AND ?3
                  ORDER BY started_at, rowid"
-            ))?
-            .query_map((session, at(Some(from)), at(Some(to))), read)?
-            .collect()
-        })
+            ),
+            (session, at(Some(from)), at(Some(to))),
+            read,
+        )
     }
 
     /// Whether the prompt of a turn is private as a whole.
@@ -237,14 +237,12 @@ impl WriteTransaction<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn newest_batch(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
-        self.read(|sql| {
-            sql.prepare_cached(
-                "SELECT batch FROM batches JOIN sessions ON sessions.id = batches.session
+        self.store.row(
+            "SELECT batch FROM batches JOIN sessions ON sessions.id = batches.session
                  WHERE session_id = ?1 ORDER BY started_at DESC, batches.rowid DESC LIMIT 1",
-            )?
-            .query_row([session.as_str()], |row| row.get(0))
-            .optional()
-        })
+            [session.as_str()],
+            |row| row.get(0),
+        )
     }
 
     /// The turn is private: what hooks reported of its calls before goes.
@@ -302,13 +300,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn batches(&self, session: SessionKey) -> Result<Vec<StoredBatch>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM batches WHERE session = ?1 ORDER BY started_at, byte, batch"
-            ))?
-            .query_map([session], read)?
-            .collect()
-        })
+        self.rows(
+            &format!("SELECT {COLUMNS} FROM batches WHERE session = ?1 ORDER BY started_at, byte, batch"),
+            [session],
+            read,
+        )
     }
 
     /// The newest time at which something happened in a turn of the session.
@@ -316,10 +312,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn last_turn_at(&self, session: SessionKey) -> Result<Option<Timestamp>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT max(active_at) FROM batches WHERE session = ?1")?
-                .query_row([session], |row| time(row, 0))
-        })
+        self.only_row("SELECT max(active_at) FROM batches WHERE session = ?1", [session], |row| time(row, 0))
     }
 
     /// A batch of a session.
@@ -327,11 +320,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn batch(&self, session: SessionKey, batch: &str) -> Result<Option<StoredBatch>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM batches WHERE session = ?1 AND batch = ?2"))?
-                .query_row((session, batch), read)
-                .optional()
-        })
+        self.row(
+            &format!("SELECT {COLUMNS} FROM batches WHERE session = ?1 AND batch = ?2"),
+            (session, batch),
+            read,
+        )
     }
 
     /// The newest batches of a session, at most so many, in order of their times.
@@ -339,14 +332,14 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn newest_batches(&self, session: SessionKey, most: u32) -> Result<Vec<StoredBatch>, StoreError> {
-        let mut newest: Vec<StoredBatch> = self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
+        let mut newest: Vec<StoredBatch> = self.rows(
+            &format!(
                 "SELECT {COLUMNS} FROM batches WHERE session = ?1
                  ORDER BY started_at DESC, byte DESC, batch DESC LIMIT ?2"
-            ))?
-            .query_map((session, most), read)?
-            .collect()
-        })?;
+            ),
+            (session, most),
+            read,
+        )?;
         newest.reverse();
         Ok(newest)
     }
@@ -364,10 +357,6 @@ impl Store {
         let which = if open { "AND status = 'active' ORDER BY started_at, batch LIMIT 1000" } else { "" };
         let columns =
             COLUMNS.replacen("prompt", "NULL", 1).replacen("response_at, response", "NULL, NULL", 1);
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!("SELECT {columns} FROM batches WHERE session = ?1 {which}"))?
-                .query_map([session], read)?
-                .collect()
-        })
+        self.rows(&format!("SELECT {columns} FROM batches WHERE session = ?1 {which}"), [session], read)
     }
 }

@@ -97,10 +97,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn chain_names(&self) -> Result<Vec<(String, String)>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT chain_id, name FROM chains ORDER BY chain_id")?
-                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect()
+        self.rows("SELECT chain_id, name FROM chains ORDER BY chain_id", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
         })
     }
 }

@@ -1,7 +1,5 @@
 //! A session in the words of the claude-recall document, from the view `sdk_sessions`. The view derives its state; no part stores it.
 
-use rusqlite::OptionalExtension;
-
 use crate::{Store, StoreError};
 
 /// A row of `sdk_sessions`.
@@ -33,11 +31,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_numbered(&self, number: &str) -> Result<Option<String>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT session_id FROM sessions WHERE id = CAST(?1 AS INTEGER)")?
-                .query_row([number], |row| row.get(0))
-                .optional()
-        })
+        self.row("SELECT session_id FROM sessions WHERE id = CAST(?1 AS INTEGER)", [number], |row| row.get(0))
     }
 
     /// A session in the words of the document; `None` if it is not stored.
@@ -45,25 +39,20 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn document_session(&self, session: &str) -> Result<Option<DocumentSession>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT claude_session_id, project, cwd, first_user_prompt, prompt_counter, status, created_at, completed_at, updated_at
-                 FROM sdk_sessions WHERE claude_session_id = ?1",
-            )?
-            .query_row([session], |row| {
-                Ok(DocumentSession {
-                    session_id: row.get(0)?,
-                    project: row.get(1)?,
-                    cwd: row.get(2)?,
-                    first_prompt: row.get(3)?,
-                    prompts: row.get::<_, i64>(4)?.unsigned_abs(),
-                    status: row.get(5)?,
-                    created_at: row.get(6)?,
-                    completed_at: row.get(7)?,
-                    updated_at: row.get(8)?,
-                })
+        let query = "SELECT claude_session_id, project, cwd, first_user_prompt, prompt_counter, status, created_at, completed_at, updated_at
+                 FROM sdk_sessions WHERE claude_session_id = ?1";
+        self.row(query, [session], |row| {
+            Ok(DocumentSession {
+                session_id: row.get(0)?,
+                project: row.get(1)?,
+                cwd: row.get(2)?,
+                first_prompt: row.get(3)?,
+                prompts: row.get::<_, i64>(4)?.unsigned_abs(),
+                status: row.get(5)?,
+                created_at: row.get(6)?,
+                completed_at: row.get(7)?,
+                updated_at: row.get(8)?,
             })
-            .optional()
         })
     }
 }

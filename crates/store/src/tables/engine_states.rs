@@ -61,11 +61,11 @@ impl WriteTransaction<'_> {
         piece: Option<&[u8]>,
         fresh: bool,
     ) -> Result<(), StoreError> {
-        let known: Option<(i64, bool)> = self.read(|sql| {
-            sql.prepare_cached("SELECT id, session = ?2 FROM states WHERE path = ?1")?
-                .query_row((path, session), |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()
-        })?;
+        let known: Option<(i64, bool)> = self.store.row(
+            "SELECT id, session = ?2 FROM states WHERE path = ?1",
+            (path, session),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
         let state = match known {
             Some((state, true)) => {
                 self.run("UPDATE states SET head = ?2 WHERE id = ?1", params![state, head])?;
@@ -92,13 +92,11 @@ impl WriteTransaction<'_> {
         let Some(piece) = piece else { return Ok(()) };
         // In statements that name the part: SQLite would plan a statement that searches for it by the piece's
         // bytes, and so prepare it anew each time.
-        let last = self.read(|sql| {
-            sql.prepare_cached(
-                "SELECT part, length(bytes) FROM state_pieces WHERE state = ?1 ORDER BY part DESC LIMIT 1",
-            )?
-            .query_row([state], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)? as usize)))
-            .optional()
-        })?;
+        let last = self.store.row(
+            "SELECT part, length(bytes) FROM state_pieces WHERE state = ?1 ORDER BY part DESC LIMIT 1",
+            [state],
+            |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)? as usize)),
+        )?;
         let (mut part, length) = last.unwrap_or((0, PART_BYTES));
         let (rest_of_part, new_parts) = piece.split_at(PART_BYTES.saturating_sub(length).min(piece.len()));
         if !rest_of_part.is_empty() {
@@ -132,10 +130,7 @@ impl WriteTransaction<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn knows_state(&mut self, path: &str) -> Result<bool, StoreError> {
-        self.read(|sql| {
-            sql.prepare_cached("SELECT EXISTS (SELECT 1 FROM states WHERE path = ?1)")?
-                .query_row([path], |row| row.get(0))
-        })
+        self.store.only_row("SELECT EXISTS (SELECT 1 FROM states WHERE path = ?1)", [path], |row| row.get(0))
     }
 
     /// From now on states are stored before the rows of their sessions, until
@@ -200,12 +195,8 @@ impl Store {
     pub fn states(&self, each: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreError> {
         let usual: i64 = self.with_sql(|sql| sql.pragma_query_value(None, "cache_size", |row| row.get(0)))?;
         self.with_sql(|sql| sql.pragma_update(None, "cache_size", -PASSING))?;
-        let read = self.with_sql(|sql| {
-            let mut statement = sql.prepare_cached("SELECT path, head FROM states ORDER BY id")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_blob()?);
-            }
+        let read = self.rows("SELECT path, head FROM states ORDER BY id", [], |row| {
+            each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_blob()?);
             Ok(())
         });
         self.with_sql(|sql| sql.pragma_update(None, "cache_size", usual))?;
@@ -221,12 +212,7 @@ impl Store {
         let Some(after) = self.meta(ROWS_BEHIND)? else { return Ok(None) };
         // A value that is no number was damaged: then any of them may lack its row.
         let after: i64 = after.parse().unwrap_or(0);
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT session FROM states WHERE id > ?1")?
-                .query_map([after], |row| row.get(0))?
-                .collect::<Result<_, _>>()
-                .map(Some)
-        })
+        self.rows("SELECT session FROM states WHERE id > ?1", [after], |row| row.get(0)).map(Some)
     }
 
     /// An upper bound for the number of states.
@@ -235,7 +221,7 @@ impl Store {
     /// When the database cannot be read.
     pub fn max_state_count(&self) -> Result<usize, StoreError> {
         let newest = "SELECT coalesce(max(id), 0) FROM states";
-        let newest: i64 = self.with_sql(|sql| sql.prepare_cached(newest)?.query_row([], |row| row.get(0)))?;
+        let newest: i64 = self.only_row(newest, [], |row| row.get(0))?;
         Ok(usize::try_from(newest).unwrap_or(0))
     }
 
@@ -268,10 +254,6 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn fact(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT bytes FROM engine_facts WHERE name = ?1")?
-                .query_row([name], |row| row.get(0))
-                .optional()
-        })
+        self.row("SELECT bytes FROM engine_facts WHERE name = ?1", [name], |row| row.get(0))
     }
 }

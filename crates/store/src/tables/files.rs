@@ -1,6 +1,6 @@
 //! Files that were read: how far, and their state at that time.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
@@ -96,11 +96,11 @@ impl WriteTransaction<'_> {
         session: SessionKey,
         subagent: Option<&str>,
     ) -> Result<FileKey, StoreError> {
-        let known = self.read(|sql| {
-            sql.prepare_cached("SELECT id, session = ?2 AND subagent IS ?3 FROM files WHERE path = ?1")?
-                .query_row((path, session, subagent), |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()
-        })?;
+        let known = self.store.row(
+            "SELECT id, session = ?2 AND subagent IS ?3 FROM files WHERE path = ?1",
+            (path, session, subagent),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
         match known {
             Some((file, true)) => Ok(file),
             Some((file, false)) => {
@@ -171,14 +171,12 @@ impl WriteTransaction<'_> {
         session: &SessionId,
         path: &str,
     ) -> Result<Vec<(FileKey, String, u64)>, StoreError> {
-        self.read(|sql| {
-            sql.prepare_cached(
-                "SELECT files.id, path, size FROM files JOIN sessions ON sessions.id = files.session
+        self.store.rows(
+            "SELECT files.id, path, size FROM files JOIN sessions ON sessions.id = files.session
                  WHERE session_id = ?1 AND subagent IS NULL AND path <> ?2",
-            )?
-            .query_map((session.as_str(), path), |row| Ok((row.get(0)?, row.get(1)?, uncount(row.get(2)?))))?
-            .collect()
-        })
+            (session.as_str(), path),
+            |row| Ok((row.get(0)?, row.get(1)?, uncount(row.get(2)?))),
+        )
     }
 
     /// Removes a file and all rows that were read from it.
@@ -209,11 +207,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn file(&self, path: &str) -> Result<Option<(FileKey, FileRow)>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM files WHERE path = ?1"))?
-                .query_row([path], read)
-                .optional()
-        })
+        self.row(&format!("SELECT {COLUMNS} FROM files WHERE path = ?1"), [path], read)
     }
 
     /// Passes every file to `each`, in order of their numbers.
@@ -221,13 +215,9 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn files(&self, each: &mut dyn FnMut(FileKey, FileRow)) -> Result<(), StoreError> {
-        self.with_sql(|sql| {
-            let mut statement = sql.prepare_cached(&format!("SELECT {COLUMNS} FROM files ORDER BY id"))?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let (key, file) = read(row)?;
-                each(key, file);
-            }
+        self.rows(&format!("SELECT {COLUMNS} FROM files ORDER BY id"), [], |row| {
+            let (key, file) = read(row)?;
+            each(key, file);
             Ok(())
         })
     }
@@ -237,12 +227,10 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn files_of(&self, session: SessionKey) -> Result<Vec<(FileKey, FileRow)>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM files WHERE session = ?1 ORDER BY subagent IS NOT NULL, path"
-            ))?
-            .query_map([session], read)?
-            .collect()
-        })
+        self.rows(
+            &format!("SELECT {COLUMNS} FROM files WHERE session = ?1 ORDER BY subagent IS NOT NULL, path"),
+            [session],
+            read,
+        )
     }
 }

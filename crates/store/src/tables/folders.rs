@@ -107,15 +107,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn without_folders(&self, each: &mut dyn FnMut(String, bool, String)) -> Result<(), StoreError> {
-        self.with_sql(|sql| {
-            let mut statement = sql.prepare_cached(
-                "SELECT s.session_id, f.subagent IS NOT NULL, f.path FROM files f JOIN sessions s ON s.id = f.session
-                 WHERE NOT EXISTS (SELECT 1 FROM folders WHERE file = f.id) ORDER BY f.id",
-            )?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                each(row.get(0)?, row.get(1)?, row.get(2)?);
-            }
+        let query = "SELECT s.session_id, f.subagent IS NOT NULL, f.path
+             FROM files f JOIN sessions s ON s.id = f.session
+             WHERE NOT EXISTS (SELECT 1 FROM folders WHERE file = f.id) ORDER BY f.id";
+        self.rows(query, [], |row| {
+            each(row.get(0)?, row.get(1)?, row.get(2)?);
             Ok(())
         })
     }

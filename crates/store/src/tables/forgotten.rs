@@ -49,10 +49,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn forgotten(&self) -> Result<Vec<SessionId>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT session_id FROM forgotten ORDER BY session_id")?
-                .query_map([], |row| Ok(SessionId::new(row.get_ref(0)?.as_str()?)))?
-                .collect()
+        self.rows("SELECT session_id FROM forgotten ORDER BY session_id", [], |row| {
+            Ok(SessionId::new(row.get_ref(0)?.as_str()?))
         })
     }
 }

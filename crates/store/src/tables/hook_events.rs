@@ -61,12 +61,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn hook_events(&self, session: SessionKey) -> Result<Vec<HookEventRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT at, event, tool, call, prompt, detail FROM hook_events
+        self.rows(
+            "SELECT at, event, tool, call, prompt, detail FROM hook_events
                  WHERE session = ?1 ORDER BY at, id",
-            )?
-            .query_map([session], |row| {
+            [session],
+            |row| {
                 Ok(HookEventRow {
                     at: row.get::<_, At>(0)?.0,
                     event: row.get(1)?,
@@ -75,8 +74,7 @@ impl Store {
                     prompt: row.get(4)?,
                     detail: row.get(5)?,
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 }

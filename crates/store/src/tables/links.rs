@@ -69,11 +69,10 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn links(&self) -> Result<Vec<LinkRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT earlier, later, reason, confidence, at FROM links ORDER BY earlier, later, reason",
-            )?
-            .query_map([], |row| {
+        self.rows(
+            "SELECT earlier, later, reason, confidence, at FROM links ORDER BY earlier, later, reason",
+            [],
+            |row| {
                 Ok(LinkRow {
                     earlier: row.get(0)?,
                     later: row.get(1)?,
@@ -81,8 +80,7 @@ impl Store {
                     confidence: row.get(3)?,
                     at: time(row, 4)?,
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 }

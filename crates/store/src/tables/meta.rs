@@ -1,7 +1,5 @@
 //! Facts about the store itself, by name.
 
-use rusqlite::OptionalExtension;
-
 use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
@@ -29,10 +27,6 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT value FROM meta WHERE name = ?1")?
-                .query_row([name], |row| row.get(0))
-                .optional()
-        })
+        self.row("SELECT value FROM meta WHERE name = ?1", [name], |row| row.get(0))
     }
 }

@@ -279,12 +279,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn model_jobs_ended_since(&self, since: Timestamp) -> Result<u64, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT count(*) FROM model_jobs WHERE state IN ('done', 'failed') AND at >= ?1 AND wanted = 0",
-            )?
-            .query_row([At(since)], |row| row.get(0).map(uncount))
-        })
+        self.only_row(
+            "SELECT count(*) FROM model_jobs WHERE state IN ('done', 'failed') AND at >= ?1 AND wanted = 0",
+            [At(since)],
+            |row| row.get(0).map(uncount),
+        )
     }
 
     /// The jobs in numbers. A session that has not ended does not wait yet.

@@ -167,10 +167,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn has_plan(&self, session: SessionKey, batch: &str) -> Result<bool, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT EXISTS (SELECT 1 FROM plans WHERE session = ?1 AND batch = ?2)")?
-                .query_row((session, batch), |row| row.get(0))
-        })
+        self.only_row(
+            "SELECT EXISTS (SELECT 1 FROM plans WHERE session = ?1 AND batch = ?2)",
+            (session, batch),
+            |row| row.get(0),
+        )
     }
 
     /// The versions of a session's plans: by plan, then by time.
@@ -178,13 +179,12 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn plans(&self, session: SessionKey) -> Result<Vec<StoredPlan>, StoreError> {
-        let mut plans: Vec<StoredPlan> = self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT plan, path, content, at, batch,
+        let mut plans: Vec<StoredPlan> = self.rows(
+            "SELECT plan, path, content, at, batch,
                     row_number() OVER (PARTITION BY plan ORDER BY at, content) AS version
                  FROM plans WHERE session = ?1 ORDER BY plan, version",
-            )?
-            .query_map([session], |row| {
+            [session],
+            |row| {
                 Ok(StoredPlan {
                     plan: shared(row, 0)?.unwrap_or_default(),
                     path: shared(row, 1)?,
@@ -194,9 +194,8 @@ impl Store {
                     batch: shared(row, 4)?,
                     words: Vec::new(),
                 })
-            })?
-            .collect()
-        })?;
+            },
+        )?;
         for (plan, at, word) in self.plan_events(session)? {
             // An event belongs to the version that was the newest at its time.
             let of_plan = plans.iter_mut().filter(|version| version.plan == plan);
@@ -214,20 +213,18 @@ impl Store {
     }
 
     fn plan_events(&self, session: SessionKey) -> Result<Vec<PlanEventRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT plan, nullif(at, 0), word FROM plan_words WHERE session = ?1 ORDER BY plan, at, word",
-            )?
-            .query_map([session], |row| {
+        self.rows(
+            "SELECT plan, nullif(at, 0), word FROM plan_words WHERE session = ?1 ORDER BY plan, at, word",
+            [session],
+            |row| {
                 let word: String = row.get(2)?;
                 Ok((
                     shared(row, 0)?.unwrap_or_default(),
                     time(row, 1)?,
                     word.parse().unwrap_or(PlanEventKind::Written),
                 ))
-            })?
-            .collect()
-        })
+            },
+        )
     }
 
     /// The prompts of a session that carry out plans.
@@ -235,19 +232,17 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn executions(&self, session: SessionKey) -> Result<Vec<Execution>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT plan, content, batch, at FROM executions WHERE session = ?1 ORDER BY at, batch",
-            )?
-            .query_map([session], |row| {
+        self.rows(
+            "SELECT plan, content, batch, at FROM executions WHERE session = ?1 ORDER BY at, batch",
+            [session],
+            |row| {
                 Ok(Execution {
                     plan: shared(row, 0)?,
                     content: row.get(1)?,
                     batch: shared(row, 2)?.unwrap_or_default(),
                     at: time(row, 3)?,
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 }

@@ -49,19 +49,17 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn recoveries(&self, limit: u32) -> Result<Vec<RecoveryRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT at, what, session_id, detail FROM recoveries ORDER BY at DESC, id DESC LIMIT ?1",
-            )?
-            .query_map([limit], |row| {
+        self.rows(
+            "SELECT at, what, session_id, detail FROM recoveries ORDER BY at DESC, id DESC LIMIT ?1",
+            [limit],
+            |row| {
                 Ok(RecoveryRow {
                     at: row.get::<_, At>(0)?.0,
                     what: row.get(1)?,
                     session_id: row.get(2)?,
                     detail: row.get(3)?,
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 }

@@ -99,12 +99,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn said(&self, session: SessionKey) -> Result<Vec<SaidRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT d.memory, s.session_id, d.answer, d.at, d.event, d.place, d.line, d.printed, d.lost
+        self.rows(
+            "SELECT d.memory, s.session_id, d.answer, d.at, d.event, d.place, d.line, d.printed, d.lost
                  FROM said d LEFT JOIN sessions s ON s.id = d.source WHERE d.session = ?1 ORDER BY d.id",
-            )?
-            .query_map([session], |row| {
+            [session],
+            |row| {
                 Ok(SaidRow {
                     memory: unbits(row.get(0)?),
                     source: row.get(1)?,
@@ -116,9 +115,8 @@ impl Store {
                     printed: row.get(7)?,
                     lost: row.get(8)?,
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 
     /// How often agents were told a memory, and in how many sessions.
@@ -126,12 +124,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn times_said(&self, memory: u64) -> Result<(u64, u64), StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT count(*), count(DISTINCT session) FROM said WHERE memory = ?1 AND printed = 1",
-            )?
-            .query_row([bits(memory)], |row| Ok((uncount(row.get(0)?), uncount(row.get(1)?))))
-        })
+        self.only_row(
+            "SELECT count(*), count(DISTINCT session) FROM said WHERE memory = ?1 AND printed = 1",
+            [bits(memory)],
+            |row| Ok((uncount(row.get(0)?), uncount(row.get(1)?))),
+        )
     }
 
     /// The ids of all memories, with this beginning in hexadecimal digits.
@@ -139,15 +136,13 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn memory_ids(&self, begin: &str, most: usize) -> Result<BTreeSet<(u64, u64)>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT memory, project FROM memory_evidence WHERE printf('%016x', memory) GLOB ?1 || '*'
+        self.rows(
+            "SELECT memory, project FROM memory_evidence WHERE printf('%016x', memory) GLOB ?1 || '*'
                  UNION SELECT memory, project FROM memory_edits
                     WHERE printf('%016x', memory) GLOB ?1 || '*' AND what <> 'forgotten'
                  LIMIT ?2",
-            )?
-            .query_map((begin, count(most as u64)), |row| Ok((unbits(row.get(0)?), unbits(row.get(1)?))))?
-            .collect()
-        })
+            (begin, count(most as u64)),
+            |row| Ok((unbits(row.get(0)?), unbits(row.get(1)?))),
+        )
     }
 }

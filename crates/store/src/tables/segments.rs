@@ -80,12 +80,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn segments(&self, file: FileKey) -> Result<Vec<SegmentRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT number, started_at, ended_at, byte, trigger, pre_tokens, post_tokens
+        self.rows(
+            "SELECT number, started_at, ended_at, byte, trigger, pre_tokens, post_tokens
                  FROM segments WHERE file = ?1 ORDER BY number",
-            )?
-            .query_map([file], |row| {
+            [file],
+            |row| {
                 Ok(SegmentRow {
                     number: row.get(0)?,
                     started_at: time(row, 1)?,
@@ -95,8 +94,7 @@ impl Store {
                     pre_tokens: row.get::<_, Option<i64>>(5)?.map(uncount),
                     post_tokens: row.get::<_, Option<i64>>(6)?.map(uncount),
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 }

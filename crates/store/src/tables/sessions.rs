@@ -1,6 +1,6 @@
 //! Sessions: the columns that the roster shows of each, available before any transcript is read.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use watchbill_core::ids::{Agent, SessionId};
 use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
@@ -124,11 +124,9 @@ impl WriteTransaction<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn session_key(&mut self, session: &SessionId) -> Result<SessionKey, StoreError> {
-        let known = self.read(|sql| {
-            sql.prepare_cached("SELECT id FROM sessions WHERE session_id = ?1")?
-                .query_row([session.as_str()], |row| row.get(0))
-                .optional()
-        })?;
+        let known =
+            self.store
+                .row("SELECT id FROM sessions WHERE session_id = ?1", [session.as_str()], |row| row.get(0))?;
         match known {
             Some(key) => Ok(key),
             None => {
@@ -177,11 +175,11 @@ impl WriteTransaction<'_> {
             row.agent.as_str(),
             row.chain_id
         ];
-        let known: Option<(SessionKey, bool)> = self.read(|sql| {
-            sql.prepare_cached("SELECT id, chain_id IS ?2 FROM sessions WHERE session_id = ?1")?
-                .query_row((&row.session_id, &row.chain_id), |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()
-        })?;
+        let known: Option<(SessionKey, bool)> = self.store.row(
+            "SELECT id, chain_id IS ?2 FROM sessions WHERE session_id = ?1",
+            (&row.session_id, &row.chain_id),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
         // In several statements: an upsert, or a statement that returns something, copies the pages that it
         // changes. The chain has its own statement, because its index would be written anew with each change of
         // another column.
@@ -240,11 +238,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_key(&self, session: &SessionId) -> Result<Option<SessionKey>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT id FROM sessions WHERE session_id = ?1")?
-                .query_row([session.as_str()], |row| row.get(0))
-                .optional()
-        })
+        self.row("SELECT id FROM sessions WHERE session_id = ?1", [session.as_str()], |row| row.get(0))
     }
 
     /// One session.
@@ -252,11 +246,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1"))?
-                .query_row([session.as_str()], read)
-                .optional()
-        })
+        self.row(&format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1"), [session.as_str()], read)
     }
 
     /// Passes every session to `each`, in order of their numbers.
@@ -264,13 +254,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn sessions(&self, each: &mut dyn FnMut(SessionKey, SessionRow)) -> Result<(), StoreError> {
-        self.with_sql(|sql| {
-            let mut statement =
-                sql.prepare_cached(&format!("SELECT {COLUMNS}, id FROM sessions ORDER BY id"))?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                each(row.get(20)?, read(row)?);
-            }
+        self.rows(&format!("SELECT {COLUMNS}, id FROM sessions ORDER BY id"), [], |row| {
+            each(row.get(20)?, read(row)?);
             Ok(())
         })
     }
@@ -283,14 +268,9 @@ impl Store {
         &self,
         each: &mut dyn FnMut(SessionKey, &str, ShownState<'_>),
     ) -> Result<(), StoreError> {
-        self.with_sql(|sql| {
-            let mut statement =
-                sql.prepare_cached("SELECT id, session_id, state, state_kind FROM sessions")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let text = |at: usize| row.get_ref(at)?.as_str_or_null().map_err(rusqlite::Error::from);
-                each(row.get(0)?, row.get_ref(1)?.as_str()?, (text(2)?, text(3)?));
-            }
+        self.rows("SELECT id, session_id, state, state_kind FROM sessions", [], |row| {
+            let text = |at: usize| row.get_ref(at)?.as_str_or_null().map_err(rusqlite::Error::from);
+            each(row.get(0)?, row.get_ref(1)?.as_str()?, (text(2)?, text(3)?));
             Ok(())
         })
     }
@@ -300,11 +280,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_of(&self, session: SessionKey) -> Result<Option<SessionRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1"))?
-                .query_row([session], read)
-                .optional()
-        })
+        self.row(&format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1"), [session], read)
     }
 
     /// The sessions with something unfinished, in order of their numbers: turns that go on, calls without a batch,
@@ -313,16 +289,14 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn unfinished_sessions(&self) -> Result<Vec<SessionKey>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT session FROM batches WHERE status = 'active'
+        self.rows(
+            "SELECT session FROM batches WHERE status = 'active'
                  UNION SELECT session FROM activities WHERE batch IS NULL
                  UNION SELECT session FROM v_session_ends WHERE ended_at IS NULL
                  ORDER BY 1",
-            )?
-            .query_map([], |row| row.get(0))?
-            .collect()
-        })
+            [],
+            |row| row.get(0),
+        )
     }
 
     /// The last sign of a session; `None` if it has ended, was found silent, or gave no sign.
@@ -330,11 +304,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn last_sign(&self, session: SessionKey) -> Result<Option<Timestamp>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT last FROM v_session_ends WHERE session = ?1 AND ended_at IS NULL")?
-                .query_row([session], |row| time(row, 0))
-                .optional()
-                .map(Option::flatten)
-        })
+        self.row(
+            "SELECT last FROM v_session_ends WHERE session = ?1 AND ended_at IS NULL",
+            [session],
+            |row| time(row, 0),
+        )
+        .map(Option::flatten)
     }
 }

@@ -97,19 +97,17 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn snapshot(&self, file: FileKey, kind: SnapshotKind) -> Result<Vec<SnapshotPart>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT part, version, cursor, bytes FROM snapshots WHERE file = ?1 AND kind = ?2 ORDER BY part",
-            )?
-            .query_map((file, kind.as_str()), |row| {
+        self.rows(
+            "SELECT part, version, cursor, bytes FROM snapshots WHERE file = ?1 AND kind = ?2 ORDER BY part",
+            (file, kind.as_str()),
+            |row| {
                 Ok(SnapshotPart {
                     part: row.get(0)?,
                     version: row.get(1)?,
                     offset: uncount(row.get(2)?),
                     bytes: row.get(3)?,
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 }

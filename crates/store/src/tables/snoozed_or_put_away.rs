@@ -54,18 +54,16 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn all_set_aside(&self) -> Result<Vec<SnoozeRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT session_id, snoozed_until, away_active_at, away_since FROM set_aside ORDER BY session_id",
-            )?
-            .query_map([], |row| {
+        self.rows(
+            "SELECT session_id, snoozed_until, away_active_at, away_since FROM set_aside ORDER BY session_id",
+            [],
+            |row| {
                 Ok(SnoozeRow {
                     session_id: row.get(0)?,
                     snoozed_until: time(row, 1)?,
                     away: time(row, 2)?.zip(time(row, 3)?),
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 }

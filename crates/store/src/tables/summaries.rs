@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rusqlite::OptionalExtension;
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::Summary;
 use watchbill_core::time::Timestamp;
@@ -79,13 +78,12 @@ impl Store {
     /// When the database cannot be read.
     pub fn model_summary(&self, session: SessionKey) -> Result<Option<ModelSummary>, StoreError> {
         let list = |text: String| if text.is_empty() { Vec::new() } else { vec![text] };
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT title, request, investigated, learned, completed, next_steps,
+        self.row(
+            "SELECT title, request, investigated, learned, completed, next_steps,
                     EXISTS (SELECT 1 FROM v_summaries v WHERE v.session = m.session)
                  FROM summaries m WHERE session = ?1",
-            )?
-            .query_row([session], |row| {
+            [session],
+            |row| {
                 let summary = Summary {
                     request: row.get(1)?,
                     investigated: row.get(2)?,
@@ -94,9 +92,8 @@ impl Store {
                     next_steps: list(row.get(5)?),
                 };
                 Ok(ModelSummary { title: row.get(0)?, summary, is_current: row.get(6)? })
-            })
-            .optional()
-        })
+            },
+        )
     }
 
     /// The titles that the model proposes.
@@ -104,14 +101,9 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn proposed_titles(&self) -> Result<Vec<(SessionId, Arc<str>)>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT s.session_id, m.title FROM summaries m JOIN sessions s ON s.id = m.session WHERE m.title <> ''",
-            )?
-            .query_map([], |row| {
-                Ok((SessionId::new(row.get_ref(0)?.as_str()?), shared(row, 1)?.unwrap_or_default()))
-            })?
-            .collect()
+        let query = "SELECT s.session_id, m.title FROM summaries m JOIN sessions s ON s.id = m.session WHERE m.title <> ''";
+        self.rows(query, [], |row| {
+            Ok((SessionId::new(row.get_ref(0)?.as_str()?), shared(row, 1)?.unwrap_or_default()))
         })
     }
 }

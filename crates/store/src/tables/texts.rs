@@ -144,12 +144,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn texts(&self, file: FileKey, from: u64, limit: u32) -> Result<Vec<StoredText>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT byte, part, at, role, tool, subagent, text, cut FROM texts
+        self.rows(
+            "SELECT byte, part, at, role, tool, subagent, text, cut FROM texts
                  WHERE file = ?1 AND byte >= ?2 ORDER BY byte, part LIMIT ?3",
-            )?
-            .query_map((file, count(from), limit), |row| {
+            (file, count(from), limit),
+            |row| {
                 Ok(StoredText {
                     offset: uncount(row.get(0)?),
                     part: row.get(1)?,
@@ -160,9 +159,8 @@ impl Store {
                     text: row.get(6)?,
                     cut: uncount(row.get(7)?),
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 
     /// How many texts are stored, and how many of their bytes the setting has cut off.

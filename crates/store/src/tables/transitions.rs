@@ -77,12 +77,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn transitions(&self, session: SessionKey, limit: u32) -> Result<Vec<TransitionRow>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT at, state, kind, source, detail, confidence FROM transitions
+        self.rows(
+            "SELECT at, state, kind, source, detail, confidence FROM transitions
                  WHERE session = ?1 ORDER BY at DESC, rowid DESC LIMIT ?2",
-            )?
-            .query_map((session, limit), |row| {
+            (session, limit),
+            |row| {
                 Ok(TransitionRow {
                     at: row.get::<_, At>(0)?.0,
                     state: row.get(1)?,
@@ -91,8 +90,7 @@ impl Store {
                     detail: row.get(4)?,
                     confidence: row.get(5)?,
                 })
-            })?
-            .collect()
-        })
+            },
+        )
     }
 }

@@ -1,18 +1,18 @@
 //! Ghostty: AppleScript on macOS since 1.3, by the folder, because no variable names a tab; elsewhere only its
 //! window.
 
-use super::{FocusPlan, Program, Raise, Role, osascript, window};
+use super::{FocusPlan, Program, Raise, Role, osascript, unknown_tab, window};
 use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::windows::WindowHint;
-use crate::world::{Platform, World};
+use crate::world::Platform;
 
 /// Ghostty.
 pub const PROGRAM: Program = Program {
     kind: "ghostty",
     name: "Ghostty",
     processes: &["ghostty", ".ghostty-wrappe", "Ghostty"],
-    role: Role::Terminal { plan, shown },
+    role: Role::Terminal { plan, shown: unknown_tab },
 };
 
 /// If several terminals are in the folder, the right one is unknown.
@@ -27,28 +27,19 @@ end run"#;
 
 fn plan(place: &NestLevel) -> FocusPlan {
     match (place.platform, place.folder()) {
-        (Platform::MacOs, Some(folder)) => FocusPlan {
-            select: vec![osascript(SCRIPT, &[folder])],
-            no_tab_reason: None,
-            raise: Raise::Calls(vec![ProgramCall::new("open", ["-a", "Ghostty"])]),
-        },
-        (Platform::MacOs, None) => FocusPlan {
-            select: Vec::new(),
-            no_tab_reason: Some(
-                "Ghostty finds its tabs by their folder, and the session's is not known.".into(),
-            ),
-            raise: Raise::Calls(vec![ProgramCall::new("open", ["-a", "Ghostty"])]),
-        },
-        _ => FocusPlan {
-            select: Vec::new(),
-            no_tab_reason: Some("Ghostty has no way to choose a tab on this system.".into()),
-            raise: Raise::Window(WindowHint { titles: folder_names(place), ..window(place) }),
-        },
+        (Platform::MacOs, Some(folder)) => FocusPlan::of_tab(
+            vec![osascript(SCRIPT, &[folder])],
+            Raise::Calls(vec![ProgramCall::new("open", ["-a", "Ghostty"])]),
+        ),
+        (Platform::MacOs, None) => FocusPlan::of_window(
+            "Ghostty finds its tabs by their folder, and the session's is not known.",
+            Raise::Calls(vec![ProgramCall::new("open", ["-a", "Ghostty"])]),
+        ),
+        _ => FocusPlan::of_window(
+            "Ghostty has no way to choose a tab on this system.",
+            Raise::Window(WindowHint { titles: folder_names(place), ..window(place) }),
+        ),
     }
-}
-
-fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
-    None
 }
 
 /// The folder's name, which shells write into titles.

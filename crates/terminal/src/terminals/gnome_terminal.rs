@@ -2,10 +2,9 @@
 //! and its activation switches to the tab and presents its window (gnome-terminal since 3.10, with the setting
 //! `shell-integration-enabled`).
 
-use super::{FocusPlan, Program, Raise, Role, window};
+use super::{FocusPlan, Program, Raise, Role, unknown_tab, window};
 use crate::call::ProgramCall;
 use crate::place::NestLevel;
-use crate::world::World;
 
 /// The setting is off by default in Debian. The server reads it when it starts.
 const SETTING: &str = "To let other programs choose GNOME Terminal's tabs, run `gsettings set \
@@ -16,7 +15,7 @@ pub const PROGRAM: Program = Program {
     kind: "gnome_terminal",
     name: "GNOME Terminal",
     processes: &["gnome-terminal-", "gnome-terminal"],
-    role: Role::Terminal { plan, shown },
+    role: Role::Terminal { plan, shown: unknown_tab },
 };
 
 const PATH: &str = "/org/gnome/Terminal/SearchProvider";
@@ -26,11 +25,7 @@ fn plan(place: &NestLevel) -> FocusPlan {
     let raise = Raise::WithTab(window(place));
     let Some((service, screen)) = names(place) else {
         let lacking = "GNOME Terminal's tab is not known (GNOME_TERMINAL_SCREEN), so it cannot be chosen.";
-        return FocusPlan {
-            select: Vec::new(),
-            no_tab_reason: Some(lacking.into()),
-            raise: Raise::Window(window(place)),
-        };
+        return FocusPlan::of_window(lacking, Raise::Window(window(place)));
     };
     let quoted = format!("'{screen}'");
     let gdbus = ["call", "--session", "--dest", service, "--object-path", PATH, "--method", METHOD, &quoted];
@@ -47,10 +42,6 @@ fn plan(place: &NestLevel) -> FocusPlan {
 }
 
 /// GNOME Terminal does not tell which of its tabs is visible.
-fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
-    None
-}
-
 /// The service and the screen's name. `/org/gnome/Terminal/screen/7d0f6e3c_…` has underscores for the name's hyphens.
 fn names(place: &NestLevel) -> Option<(&str, String)> {
     let screen = place.id("GNOME_TERMINAL_SCREEN")?.strip_prefix("/org/gnome/Terminal/screen/")?;

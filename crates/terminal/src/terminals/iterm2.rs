@@ -44,16 +44,11 @@ end run"#;
 
 fn plan(place: &NestLevel) -> FocusPlan {
     match names(place) {
-        Some((id, tty)) => FocusPlan {
-            select: vec![osascript(SCRIPT, &[id, tty])],
-            no_tab_reason: None,
-            raise: Raise::Select,
-        },
-        None => FocusPlan {
-            select: Vec::new(),
-            no_tab_reason: Some("Neither the device nor the id of iTerm2's session is known.".into()),
-            raise: Raise::Calls(vec![ProgramCall::new("open", ["-a", "iTerm"])]),
-        },
+        Some((id, tty)) => FocusPlan::of_tab(vec![osascript(SCRIPT, &[id, tty])], Raise::Select),
+        None => FocusPlan::of_window(
+            "Neither the device nor the id of iTerm2's session is known.",
+            Raise::Calls(vec![ProgramCall::new("open", ["-a", "iTerm"])]),
+        ),
     }
 }
 

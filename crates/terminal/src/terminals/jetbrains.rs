@@ -1,10 +1,10 @@
 //! Terminals within JetBrains' editors: only the window.
 
-use super::{FocusPlan, Program, Raise, Role, vscode, window};
+use super::{FocusPlan, Program, Raise, Role, unknown_tab, vscode, window};
 use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::windows::WindowHint;
-use crate::world::{Platform, World};
+use crate::world::Platform;
 
 /// IDEA, PyCharm, WebStorm and so on.
 pub const PROGRAM: Program = Program {
@@ -24,7 +24,7 @@ pub const PROGRAM: Program = Program {
         "datagrip",
         "studio",
     ],
-    role: Role::Terminal { plan, shown },
+    role: Role::Terminal { plan, shown: unknown_tab },
 };
 
 fn plan(place: &NestLevel) -> FocusPlan {
@@ -38,11 +38,7 @@ fn plan(place: &NestLevel) -> FocusPlan {
         _ => Raise::Window(WindowHint { titles: vscode::folders(place), ..window(place) }),
     };
     let lacking = "Editors do not let another program choose one of their terminals.";
-    FocusPlan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise }
-}
-
-fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
-    None
+    FocusPlan::of_window(lacking, raise)
 }
 
 fn bundle(name: &str) -> &'static str {

@@ -64,7 +64,7 @@ fn plan(place: &NestLevel) -> FocusPlan {
             Platform::Linux => Raise::Window(hint),
             _ => raise(place, "kitty"),
         };
-        return FocusPlan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise };
+        return FocusPlan::of_window(lacking, raise);
     };
     let matched = format!("id:{id}");
     let focus =
@@ -74,7 +74,7 @@ fn plan(place: &NestLevel) -> FocusPlan {
         _ => raise(place, "kitty"),
     };
     // Before 0.27 there was no `kitten`.
-    FocusPlan { select: vec![focus("kitten"), focus("kitty")], no_tab_reason: None, raise }
+    FocusPlan::of_tab(vec![focus("kitten"), focus("kitty")], raise)
 }
 
 fn shown(place: &NestLevel, world: &dyn World) -> Option<bool> {

@@ -18,10 +18,10 @@ fn plan(place: &NestLevel) -> FocusPlan {
     let raise = Raise::Window(window(place));
     let Some((service, path, session)) = names(place) else {
         let lacking = "Konsole's session is not known (KONSOLE_DBUS_SESSION), so its tab cannot be chosen.";
-        return FocusPlan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise };
+        return FocusPlan::of_window(lacking, raise);
     };
     let id = session.to_string();
-    FocusPlan { select: calls(service, path, "setCurrentSession", Some(&id)), no_tab_reason: None, raise }
+    FocusPlan::of_tab(calls(service, path, "setCurrentSession", Some(&id)), raise)
 }
 
 fn shown(place: &NestLevel, world: &dyn World) -> Option<bool> {

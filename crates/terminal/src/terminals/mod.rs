@@ -19,7 +19,7 @@ mod zellij;
 use crate::place::NestLevel;
 
 pub use program::{EnterResult, FocusFailure, FocusPlan, Form, Program, Raise, Role, Typing};
-use program::{bracketed, osascript, raise, window};
+use program::{bracketed, osascript, raise, unknown_tab, window};
 
 /// All programs. If two have the same process name, the first one counts.
 const ALL: &[&Program] = &[

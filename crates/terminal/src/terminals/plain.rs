@@ -1,6 +1,6 @@
 //! Terminals that take no requests: only the desktop can raise their windows.
 
-use super::{FocusPlan, Program, Raise, Role, window};
+use super::{FocusPlan, Program, Raise, Role, unknown_tab, window};
 use crate::place::NestLevel;
 use crate::world::World;
 
@@ -46,35 +46,30 @@ pub const TABBED: Program = Program {
         "rio",
         "tabby",
     ],
-    role: Role::Terminal { plan: tabbed, shown: never },
+    role: Role::Terminal { plan: tabbed, shown: unknown_tab },
 };
 
 /// Terminals that are not in the list.
-pub const UNKNOWN: Program =
-    Program { kind: "tty", name: "", processes: &[], role: Role::Terminal { plan: unknown, shown: never } };
+pub const UNKNOWN: Program = Program {
+    kind: "tty",
+    name: "",
+    processes: &[],
+    role: Role::Terminal { plan: unknown, shown: unknown_tab },
+};
 
 fn whole(place: &NestLevel) -> FocusPlan {
     FocusPlan { select: Vec::new(), no_tab_reason: None, raise: Raise::Window(window(place)) }
 }
 
 fn tabbed(place: &NestLevel) -> FocusPlan {
-    FocusPlan {
-        no_tab_reason: Some("This terminal does not let another program choose one of its tabs.".into()),
-        ..whole(place)
-    }
+    let lacking = "This terminal does not let another program choose one of its tabs.";
+    FocusPlan::of_window(lacking, Raise::Window(window(place)))
 }
 
 fn unknown(place: &NestLevel) -> FocusPlan {
-    FocusPlan {
-        no_tab_reason: Some("It is not known whether this terminal has tabs.".into()),
-        ..whole(place)
-    }
+    FocusPlan::of_window("It is not known whether this terminal has tabs.", Raise::Window(window(place)))
 }
 
 fn always(_: &NestLevel, _: &dyn World) -> Option<bool> {
     Some(true)
-}
-
-fn never(_: &NestLevel, _: &dyn World) -> Option<bool> {
-    None
 }

@@ -49,6 +49,23 @@ pub struct FocusPlan {
     pub raise: Raise,
 }
 
+impl FocusPlan {
+    /// The tab can be chosen.
+    pub(super) fn of_tab(select: Vec<ProgramCall>, raise: Raise) -> Self {
+        Self { select, no_tab_reason: None, raise }
+    }
+
+    /// Only the window can be brought to the front.
+    pub(super) fn of_window(no_tab_reason: &str, raise: Raise) -> Self {
+        Self { select: Vec::new(), no_tab_reason: Some(no_tab_reason.to_owned()), raise }
+    }
+}
+
+/// For programs that do not tell which tab their window shows.
+pub(super) fn unknown_tab(_: &NestLevel, _: &dyn World) -> Option<bool> {
+    None
+}
+
 /// How to bring a window to the front.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Raise {

@@ -39,14 +39,11 @@ end run"#;
 
 fn plan(place: &NestLevel) -> FocusPlan {
     match place.tty() {
-        Some(tty) => {
-            FocusPlan { select: vec![osascript(SCRIPT, &[tty])], no_tab_reason: None, raise: Raise::Select }
-        }
-        None => FocusPlan {
-            select: Vec::new(),
-            no_tab_reason: Some("The device of the tab is not known.".into()),
-            raise: Raise::Calls(vec![ProgramCall::new("open", ["-a", "Terminal"])]),
-        },
+        Some(tty) => FocusPlan::of_tab(vec![osascript(SCRIPT, &[tty])], Raise::Select),
+        None => FocusPlan::of_window(
+            "The device of the tab is not known.",
+            Raise::Calls(vec![ProgramCall::new("open", ["-a", "Terminal"])]),
+        ),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Terminals within VS Code and its relatives: only the window, because no request from outside chooses a terminal.
 
-use super::{FocusPlan, Program, Raise, Role, window};
+use super::{FocusPlan, Program, Raise, Role, unknown_tab, window};
 use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::windows::WindowHint;
-use crate::world::{Platform, World};
+use crate::world::Platform;
 
 /// VS Code, Cursor, VSCodium, Windsurf.
 pub const PROGRAM: Program = Program {
@@ -21,7 +21,7 @@ pub const PROGRAM: Program = Program {
         "Windsurf",
         "VSCodium",
     ],
-    role: Role::Terminal { plan, shown },
+    role: Role::Terminal { plan, shown: unknown_tab },
 };
 
 fn plan(place: &NestLevel) -> FocusPlan {
@@ -39,11 +39,7 @@ fn plan(place: &NestLevel) -> FocusPlan {
         ),
     };
     let lacking = "Editors do not let another program choose one of their terminals.";
-    FocusPlan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise }
-}
-
-fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
-    None
+    FocusPlan::of_window(lacking, raise)
 }
 
 /// The names of the folder and the folders above it, innermost first. Any of them may be the open one.

@@ -1,38 +1,31 @@
 //! Warp: it gives each pane an address, and opening the address brings the pane to the front.
 
-use super::{FocusPlan, Program, Raise, Role, raise};
+use super::{FocusPlan, Program, Raise, Role, raise, unknown_tab};
 use crate::call::ProgramCall;
 use crate::place::NestLevel;
-use crate::world::{Platform, World};
+use crate::world::Platform;
 
 /// Warp.
 pub const PROGRAM: Program = Program {
     kind: "warp",
     name: "Warp",
     processes: &["warp", "warp-terminal", "Warp"],
-    role: Role::Terminal { plan, shown },
+    role: Role::Terminal { plan, shown: unknown_tab },
 };
 
 fn plan(place: &NestLevel) -> FocusPlan {
     let Some(address) = address(place) else {
-        return FocusPlan {
-            select: Vec::new(),
-            no_tab_reason: Some(
-                "Warp has not named the pane (WARP_FOCUS_URL); versions since May 2026 do.".into(),
-            ),
-            raise: raise(place, "Warp"),
-        };
+        return FocusPlan::of_window(
+            "Warp has not named the pane (WARP_FOCUS_URL); versions since May 2026 do.",
+            raise(place, "Warp"),
+        );
     };
     let select = match place.platform {
         Platform::MacOs => ProgramCall::new("open", [address]),
         Platform::Linux => ProgramCall::new("xdg-open", [address]),
         Platform::Windows => ProgramCall::new("explorer.exe", [address]),
     };
-    FocusPlan { select: vec![select], no_tab_reason: None, raise: Raise::Select }
-}
-
-fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
-    None
+    FocusPlan::of_tab(vec![select], Raise::Select)
 }
 
 /// An address of Warp's own scheme that cannot lead elsewhere.

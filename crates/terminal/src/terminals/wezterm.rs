@@ -51,15 +51,11 @@ fn plan(place: &NestLevel) -> FocusPlan {
     let raise = raise(place, "WezTerm");
     match place.number("WEZTERM_PANE") {
         Some(pane) => {
-            let pane = pane.to_string();
-            let select = vec![cli(place, &["activate-pane", "--pane-id", &pane])];
-            FocusPlan { select, no_tab_reason: None, raise }
+            FocusPlan::of_tab(vec![cli(place, &["activate-pane", "--pane-id", &pane.to_string()])], raise)
         }
-        None => FocusPlan {
-            select: Vec::new(),
-            no_tab_reason: Some("WezTerm's pane is not known (WEZTERM_PANE), so it cannot be chosen.".into()),
-            raise,
-        },
+        None => {
+            FocusPlan::of_window("WezTerm's pane is not known (WEZTERM_PANE), so it cannot be chosen.", raise)
+        }
     }
 }
 

@@ -1,16 +1,15 @@
 //! Windows Terminal: only its window, because it has no way to choose a tab from outside (microsoft/terminal#19783).
 
-use super::{FocusPlan, Program, Raise, Role};
+use super::{FocusPlan, Program, Raise, Role, unknown_tab};
 use crate::call::ProgramCall;
 use crate::place::NestLevel;
-use crate::world::World;
 
 /// Windows Terminal.
 pub const PROGRAM: Program = Program {
     kind: "windows_terminal",
     name: "Windows Terminal",
     processes: &["WindowsTerminal.exe", "WindowsTerminal"],
-    role: Role::Terminal { plan, shown },
+    role: Role::Terminal { plan, shown: unknown_tab },
 };
 
 /// No outside value becomes part of the script.
@@ -21,13 +20,5 @@ fn plan(_: &NestLevel) -> FocusPlan {
     let powershell =
         ProgramCall::new("powershell.exe", ["-NoProfile", "-NonInteractive", "-Command", SCRIPT]);
     let lacking = "Windows Terminal has no way to choose a tab from outside.";
-    FocusPlan {
-        select: Vec::new(),
-        no_tab_reason: Some(lacking.into()),
-        raise: Raise::Calls(vec![powershell]),
-    }
-}
-
-fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
-    None
+    FocusPlan::of_window(lacking, Raise::Calls(vec![powershell]))
 }

@@ -47,7 +47,7 @@ impl State {
         match text(value, "subtype").unwrap_or_default() {
             "init" => self.init_line(value, events),
             "status" => {
-                self.changed(None, owned(value, "permissionMode"), events);
+                events.extend(self.facts.changed(None, owned(value, "permissionMode")));
                 match text(value, "status") {
                     Some("requesting") => self.runs(events),
                     Some("compacting") => {
@@ -98,7 +98,7 @@ impl State {
             events.push(OwnWhat::Moved { session: self.facts.session.clone() });
         }
         if self.facts != before {
-            events.push(self.init());
+            events.push(self.facts.init());
         }
         self.runs(events);
     }
@@ -279,11 +279,11 @@ impl State {
             Call::Initialize => self.initialized(body, events),
             Call::SetModel(wanted) => {
                 let model = owned(body, "model").unwrap_or(wanted);
-                self.changed(Some(model), None, events);
+                events.extend(self.facts.changed(Some(model), None));
             }
             Call::SetMode(wanted) => {
                 let mode = owned(body, "mode").unwrap_or(wanted);
-                self.changed(None, Some(mode), events);
+                events.extend(self.facts.changed(None, Some(mode)));
             }
             Call::Interrupt => {
                 for id in list(body, "cancelled").filter_map(Value::as_str) {
@@ -312,6 +312,6 @@ impl State {
         facts.models = list(body, "models").filter_map(|model| owned(model, "value")).collect();
         facts.commands = list(body, "commands").filter_map(|command| owned(command, "name")).collect();
         self.is_ready = true;
-        events.push(self.init());
+        events.push(self.facts.init());
     }
 }

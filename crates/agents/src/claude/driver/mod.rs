@@ -100,13 +100,10 @@ impl Driver for Claude {
     fn command(&mut self, command: &OwnCommand) -> Result<Vec<String>, Refusal> {
         let state = &mut self.state;
         let line = match command {
-            OwnCommand::Prompt { id, .. } if state.prompts.knows(id) => {
-                return Err(Refusal::Gone("this prompt was sent before".to_owned()));
+            OwnCommand::Prompt { id, text, images, .. } => {
+                state.prompts.check(id, text, images)?;
+                lines::prompt(id, text, images)
             }
-            OwnCommand::Prompt { text, images, .. } if text.trim().is_empty() && images.is_empty() => {
-                return Err(Refusal::Unsupported("the prompt is empty".to_owned()));
-            }
-            OwnCommand::Prompt { id, text, images, .. } => lines::prompt(id, text, images),
             // What the agent itself queued goes too: it would run by itself after the interrupt.
             OwnCommand::Interrupt if state.is_running || state.prompts.any_sent() => {
                 state.call(&json!({ "subtype": "interrupt", "cancel_queued": true }))

@@ -10,6 +10,7 @@ use super::lines;
 use super::requests::AnswerForm;
 use crate::driver::Conversation;
 use crate::fold::blocks::Blocks;
+use crate::fold::facts::Facts;
 use crate::fold::prompts::Prompts;
 use crate::fold::requests::Requests;
 
@@ -28,19 +29,6 @@ pub(super) enum Call {
     Other,
 }
 
-/// Facts about the agent, for `OwnWhat::Init`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct InitFacts {
-    pub(super) session: String,
-    pub(super) model: Option<String>,
-    pub(super) mode: Option<String>,
-    pub(super) version: Option<String>,
-    pub(super) pid: Option<u32>,
-    pub(super) models: Vec<String>,
-    pub(super) modes: Vec<String>,
-    pub(super) commands: Vec<String>,
-}
-
 /// The message that streams.
 #[derive(Debug, Default)]
 pub(super) struct Message {
@@ -52,10 +40,10 @@ pub(super) struct Message {
 }
 
 /// The state of the driver.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) cwd: String,
-    pub(super) facts: InitFacts,
+    pub(super) facts: Facts,
     pub(super) is_ready: bool,
     pub(super) is_running: bool,
     /// What it said of its conversation before it was ready.
@@ -79,23 +67,8 @@ impl State {
         let session = goes_on.map_or(&spec.session, |resume| &resume.session).clone();
         let extra = spec.mode.iter().filter(|mode| !MODES.contains(&mode.as_str()));
         let modes = MODES.iter().map(|mode| (*mode).to_owned()).chain(extra.cloned()).collect();
-        let facts = InitFacts { session, modes, mode: spec.mode.clone(), ..InitFacts::default() };
-        let mut state = Self {
-            cwd: spec.cwd.clone(),
-            facts,
-            is_ready: false,
-            is_running: false,
-            start_refusal: None,
-            prompts: Prompts::default(),
-            requests: Requests::default(),
-            blocks: Blocks::default(),
-            message: Message::default(),
-            api_error: None,
-            subagents: BTreeMap::new(),
-            calls: BTreeMap::new(),
-            due: Vec::new(),
-            next_call: 1,
-        };
+        let facts = Facts { session, modes, mode: spec.mode.clone(), ..Facts::default() };
+        let mut state = Self { cwd: spec.cwd.clone(), facts, next_call: 1, ..Self::default() };
         let greeting = state.call(&json!({ "subtype": "initialize" }));
         state.due.push(greeting);
         state
@@ -128,23 +101,5 @@ impl State {
     /// A prompt reached a place.
     pub(super) fn reached(&mut self, id: &str, place: PromptPlace, events: &mut Vec<OwnWhat>) {
         events.extend(self.prompts.reached(id, place));
-    }
-
-    /// The facts that the agent reports about itself.
-    pub(super) fn init(&self) -> OwnWhat {
-        let InitFacts { session, model, mode, version, pid, models, modes, commands } = self.facts.clone();
-        OwnWhat::Init { session, model, mode, version, pid, models, modes, commands }
-    }
-
-    /// The model or the mode is another one now.
-    pub(super) fn changed(&mut self, model: Option<String>, mode: Option<String>, events: &mut Vec<OwnWhat>) {
-        let model = model.filter(|model| self.facts.model.as_ref() != Some(model));
-        let mode = mode.filter(|mode| self.facts.mode.as_ref() != Some(mode));
-        if model.is_none() && mode.is_none() {
-            return;
-        }
-        self.facts.model = model.clone().or(self.facts.model.take());
-        self.facts.mode = mode.clone().or(self.facts.mode.take());
-        events.push(OwnWhat::Changed { model, mode });
     }
 }

@@ -7,7 +7,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::own::event::{OwnTokens, OwnWhat, PromptPlace};
 
 use super::items;
-use super::mode::{APPROVALS, Mode};
+use super::mode::Mode;
 use super::requests;
 use super::state::{Call, State, WRITER};
 use crate::fold::failure::failure;
@@ -144,7 +144,7 @@ impl State {
     ) {
         let session = self.thread.as_deref().unwrap_or_default();
         let item = text(params, "itemId").and_then(|item| self.items.get(item));
-        let around = RequestContext { session, mode: self.mode.as_deref(), cwd: &self.cwd, at, line };
+        let around = RequestContext { session, mode: self.facts.mode.as_deref(), cwd: &self.cwd, at, line };
         match requests::read(id, method, params, item, &around) {
             Some((request, way)) => events.extend(self.requests.opened(request, way)),
             None => self.calls.owe(WRITER.unknown(id, method)),
@@ -156,17 +156,19 @@ impl State {
         match self.calls.answered(id) {
             Some(Call::Initialize) => {
                 let agent = text(result, "userAgent").and_then(|agent| agent.split_once('/'));
-                self.version = agent.and_then(|(_, rest)| Some(rest.split(' ').next()?.to_owned()));
+                self.facts.version = agent.and_then(|(_, rest)| Some(rest.split(' ').next()?.to_owned()));
                 self.calls.owe(WRITER.notice("initialized", None));
                 let open = self.open_thread();
                 self.calls.owe(open);
             }
             Some(Call::Thread) => {
                 self.thread = result.get("thread").and_then(|thread| owned(thread, "id"));
-                self.model = owned(result, "model").or(self.model.take());
-                self.mode = Mode::told(result).or(self.mode.take());
+                let facts = &mut self.facts;
+                facts.session = self.thread.clone().unwrap_or_default();
+                facts.model = owned(result, "model").or(facts.model.take());
+                facts.mode = Mode::told(result).or(facts.mode.take());
                 self.is_ready = self.thread.is_some();
-                events.push(self.init());
+                events.push(self.facts.init());
             }
             Some(Call::Prompt) => {
                 let turn = result.get("turn").and_then(|turn| text(turn, "id"));
@@ -193,20 +195,6 @@ impl State {
             }
             Some(Call::Interrupt) => events.push(failure("command", format!("Codex refused: {said}"))),
             Some(Call::Other) | None => {}
-        }
-    }
-
-    /// The facts that the agent reports about itself.
-    fn init(&self) -> OwnWhat {
-        OwnWhat::Init {
-            session: self.thread.clone().unwrap_or_default(),
-            model: self.model.clone(),
-            mode: self.mode.clone(),
-            version: self.version.clone(),
-            pid: None,
-            models: Vec::new(),
-            modes: APPROVALS.map(str::to_owned).to_vec(),
-            commands: Vec::new(),
         }
     }
 }

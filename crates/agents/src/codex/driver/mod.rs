@@ -35,16 +35,10 @@ impl Codex {
 
 /// A prompt was written, with the model and the mode that go with it.
 fn sent(state: &mut State, id: &str, params: &Value, events: &mut Vec<OwnWhat>) {
-    let model = owned(params, "model").filter(|model| state.model.as_ref() != Some(model));
-    let mode = Mode::of_turn(params).filter(|mode| state.mode.as_ref() != Some(mode));
     // Each counts for all later turns as well.
     state.next_model = state.next_model.take().filter(|_| params.get("model").is_none());
     state.next_mode = state.next_mode.take().filter(|_| params.get("approvalPolicy").is_none());
-    if model.is_some() || mode.is_some() {
-        state.model = model.clone().or(state.model.take());
-        state.mode = mode.clone().or(state.mode.take());
-        events.push(OwnWhat::Changed { model, mode });
-    }
+    events.extend(state.facts.changed(owned(params, "model"), Mode::of_turn(params)));
     let images = list(params, "input").filter(|part| text(part, "type") == Some("image")).count();
     let words: Vec<_> = list(params, "input").filter_map(|part| text(part, "text")).collect();
     let images = u32::try_from(images).unwrap_or(u32::MAX);
@@ -98,12 +92,7 @@ impl State {
         images: &[OwnImage],
         when: PromptWhen,
     ) -> Result<String, Refusal> {
-        if self.prompts.knows(id) {
-            return Err(Refusal::Gone("this prompt was sent before".to_owned()));
-        }
-        if words.trim().is_empty() && images.is_empty() {
-            return Err(Refusal::Unsupported("the prompt is empty".to_owned()));
-        }
+        self.prompts.check(id, words, images)?;
         let Some(thread) = &self.thread else {
             return Err(Refusal::Gone("Codex has not opened the session".to_owned()));
         };

@@ -7,10 +7,11 @@ use watchbill_protocol::own::event::{OwnTokens, OwnWhat};
 use watchbill_protocol::own::spec::{OwnResume, OwnSpec};
 
 use super::super::launch::CLIENT_NAME;
-use super::mode::Mode;
+use super::mode::{APPROVALS, Mode};
 use super::requests::AnswerForm;
 use crate::fold::blocks::Blocks;
 use crate::fold::calls::Calls;
+use crate::fold::facts::Facts;
 use crate::fold::prompts::Prompts;
 use crate::fold::requests::Requests;
 use crate::fold::rpc::Writer;
@@ -19,25 +20,24 @@ use crate::fold::rpc::Writer;
 pub(super) const WRITER: Writer = Writer { names_version: false };
 
 /// A call of ours that the agent has not answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Call {
     Initialize,
     Thread,
     Interrupt,
     Prompt,
+    #[default]
     Other,
 }
 
 /// The state of the driver.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) cwd: String,
     resume: Option<OwnResume>,
     /// The agent's id of the session.
     pub(super) thread: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) mode: Option<String>,
-    pub(super) version: Option<String>,
+    pub(super) facts: Facts,
     /// What goes with the next prompt.
     pub(super) next_model: Option<String>,
     pub(super) next_mode: Option<Mode>,
@@ -60,22 +60,14 @@ impl State {
         let mut state = Self {
             cwd: spec.cwd.clone(),
             resume: spec.resume.clone(),
-            thread: None,
-            model: spec.model.clone(),
-            mode: spec.mode.clone(),
-            version: None,
-            next_model: None,
-            next_mode: None,
-            is_ready: false,
-            is_running: false,
-            turn: None,
-            prompts: Prompts::default(),
-            requests: Requests::default(),
-            blocks: Blocks::default(),
-            items: BTreeMap::new(),
-            total: OwnTokens::default(),
-            before_turn: OwnTokens::default(),
+            facts: Facts {
+                model: spec.model.clone(),
+                mode: spec.mode.clone(),
+                modes: APPROVALS.map(str::to_owned).to_vec(),
+                ..Facts::default()
+            },
             calls: Calls::new(WRITER),
+            ..Self::default()
         };
         let version = env!("CARGO_PKG_VERSION");
         let info = json!({ "name": CLIENT_NAME, "title": "Watchbill", "version": version });
@@ -88,10 +80,10 @@ impl State {
     pub(super) fn open_thread(&mut self) -> String {
         let mut params = Map::new();
         params.insert("cwd".to_owned(), self.cwd.as_str().into());
-        if let Some(model) = &self.model {
+        if let Some(model) = &self.facts.model {
             params.insert("model".to_owned(), model.as_str().into());
         }
-        if let Some(Ok(mode)) = self.mode.as_deref().map(Mode::parse) {
+        if let Some(Ok(mode)) = self.facts.mode.as_deref().map(Mode::parse) {
             mode.at_start(&mut params);
         }
         let method = match self.resume.clone() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 use watchbill_core::history::rows::BatchId;
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::{Edit, EditKind, Evidence, Importance, Mark, MemoryKind, Signal};
@@ -74,13 +74,11 @@ impl Store {
     /// When the database cannot be read.
     pub fn memory_due(&self, most: usize) -> Result<Vec<(SessionKey, Vec<BatchId>)>, StoreError> {
         let turns = |turns: String| turns.split('\n').map(BatchId::from).collect();
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT session, batch FROM memory_due ORDER BY session DESC LIMIT ?1")?
-                .query_map([count(most as u64)], |row| {
-                    Ok((row.get(0)?, row.get::<_, Option<String>>(1)?.map(turns).unwrap_or_default()))
-                })?
-                .collect()
-        })
+        self.rows(
+            "SELECT session, batch FROM memory_due ORDER BY session DESC LIMIT ?1",
+            [count(most as u64)],
+            |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?.map(turns).unwrap_or_default())),
+        )
     }
 
     /// What the rules keep of a session's turns; `None` if they must look at all of them.
@@ -88,12 +86,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn memory_rules(&self, session: SessionKey) -> Result<Option<String>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT rules FROM memory_sessions WHERE session = ?1")?
-                .query_row([session], |row| row.get(0))
-                .optional()
-                .map(Option::flatten)
-        })
+        self.row("SELECT rules FROM memory_sessions WHERE session = ?1", [session], |row| row.get(0))
+            .map(Option::flatten)
     }
 
     /// What a session shows of a memory.
@@ -101,11 +95,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn signal(&self, session: SessionKey, memory: u64) -> Result<Option<Signal>, StoreError> {
-        let found = self.with_sql(|sql| {
-            sql.prepare_cached(&format!("SELECT {COLUMNS} WHERE e.memory = ?1 AND e.session = ?2"))?
-                .query_row((bits(memory), session), read)
-                .optional()
-        })?;
+        let found = self.row(
+            &format!("SELECT {COLUMNS} WHERE e.memory = ?1 AND e.session = ?2"),
+            (bits(memory), session),
+            read,
+        )?;
         Ok(found.map(|one| Signal {
             id: one.memory,
             kind: one.kind,
@@ -126,15 +120,14 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn working_folder(&self, session: SessionKey) -> Result<Option<String>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT coalesce((SELECT cwd FROM sessions WHERE id = ?1),
+        self.only_row(
+            "SELECT coalesce((SELECT cwd FROM sessions WHERE id = ?1),
                     (SELECT min(d.cwd) FROM folders d JOIN files f ON f.id = d.file
                         WHERE f.session = ?1 AND f.subagent IS NULL),
                     (SELECT min(cwd) FROM hook_folders WHERE session = ?1))",
-            )?
-            .query_row([session], |row| row.get(0))
-        })
+            [session],
+            |row| row.get(0),
+        )
     }
 
     /// The record of a session at a time, as a mark; `None` if the session is not stored.
@@ -143,17 +136,12 @@ impl Store {
     /// When the database cannot be read.
     pub fn mark_at(&self, session: &SessionId, at: Timestamp) -> Result<Option<Mark>, StoreError> {
         let Some(key) = self.session_key(session)? else { return Ok(None) };
-        let found = self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT b.batch, CASE WHEN b.started_at = ?2 THEN b.byte ELSE
+        let query = "SELECT b.batch, CASE WHEN b.started_at = ?2 THEN b.byte ELSE
                     (SELECT t.byte FROM texts t WHERE t.file = b.file AND t.at = ?2 AND t.role = 'answer' AND t.subagent IS NULL
                      ORDER BY t.byte LIMIT 1) END
-                 FROM batches b WHERE b.session = ?1 AND b.started_at <= ?2 ORDER BY b.started_at DESC, b.byte DESC LIMIT 1",
-            )?
-            .query_row((key, At(at)), |row| {
-                Ok((shared(row, 0)?.unwrap_or_default(), row.get::<_, Option<i64>>(1)?.map(uncount)))
-            })
-            .optional()
+                 FROM batches b WHERE b.session = ?1 AND b.started_at <= ?2 ORDER BY b.started_at DESC, b.byte DESC LIMIT 1";
+        let found = self.row(query, (key, At(at)), |row| {
+            Ok((shared(row, 0)?.unwrap_or_default(), row.get::<_, Option<i64>>(1)?.map(uncount)))
         })?;
         let (batch, byte) = found.unwrap_or_default();
         Ok(Some(Mark { session: session.as_str().into(), batch, byte, at }))
@@ -164,12 +152,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn memory_place(&self, session: SessionKey) -> Result<Option<ProjectPlace>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT project, place, root FROM memory_sessions WHERE session = ?1")?
-                .query_row([session], |row| {
-                    Ok(ProjectPlace { project: unbits(row.get(0)?), place: row.get(1)?, root: row.get(2)? })
-                })
-                .optional()
+        self.row("SELECT project, place, root FROM memory_sessions WHERE session = ?1", [session], |row| {
+            Ok(ProjectPlace { project: unbits(row.get(0)?), place: row.get(1)?, root: row.get(2)? })
         })
     }
 
@@ -178,14 +162,9 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn newest_memory_sessions(&self, project: u64, most: usize) -> Result<Vec<SessionKey>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT m.session FROM memory_sessions m JOIN batches b ON b.session = m.session
-                 WHERE m.project = ?1 GROUP BY m.session ORDER BY max(b.started_at) DESC, m.session DESC LIMIT ?2",
-            )?
-            .query_map((bits(project), count(most as u64)), |row| row.get(0))?
-            .collect()
-        })
+        let query = "SELECT m.session FROM memory_sessions m JOIN batches b ON b.session = m.session
+                 WHERE m.project = ?1 GROUP BY m.session ORDER BY max(b.started_at) DESC, m.session DESC LIMIT ?2";
+        self.rows(query, (bits(project), count(most as u64)), |row| row.get(0))
     }
 
     /// All evidence and edits of a project.
@@ -241,11 +220,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn forgotten_memories(&self, project: u64) -> Result<BTreeSet<u64>, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached("SELECT memory FROM memory_edits WHERE project = ?1 AND what = 'forgotten'")?
-                .query_map([bits(project)], |row| row.get(0).map(unbits))?
-                .collect()
-        })
+        self.rows(
+            "SELECT memory FROM memory_edits WHERE project = ?1 AND what = 'forgotten'",
+            [bits(project)],
+            |row| row.get(0).map(unbits),
+        )
     }
 
     /// How many memories a project has, counted up to a limit.
@@ -253,13 +232,12 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn memory_count(&self, project: u64) -> Result<u64, StoreError> {
-        self.with_sql(|sql| {
-            sql.prepare_cached(
-                "SELECT count(DISTINCT memory) FROM
+        self.only_row(
+            "SELECT count(DISTINCT memory) FROM
                     (SELECT memory FROM memory_evidence WHERE project = ?1 LIMIT ?2)",
-            )?
-            .query_row((bits(project), MANY), |row| row.get(0).map(uncount))
-        })
+            (bits(project), MANY),
+            |row| row.get(0).map(uncount),
+        )
     }
 
     /// Evidence of these memories, and the edits of the project.
