@@ -29,6 +29,8 @@ pub const TRAITS: Traits = Traits {
     pid_variable: None,
     project_variable: None,
     without_dialogs: None,
+    program_starts: &["exec", "mcp"],
+    allow_rule: |_, _| None,
     instructions: &["AGENTS.md"],
 };
 
