@@ -58,6 +58,7 @@ mod real_files;
 mod roster_at;
 #[cfg(target_os = "linux")]
 mod search;
+mod seen;
 mod service;
 mod service_texts;
 mod settings;
