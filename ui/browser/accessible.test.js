@@ -47,6 +47,8 @@ const places = {
   "an ended session": { mock: "own", steps: ["click:[data-session='own-ended']", "wait:[data-live]"] },
   "a new session": { mock: "own", steps: ["N"] },
   "a terminal elsewhere": { mock: "30", steps: ["click:[data-session]", "wait:[role=listitem][data-index]", "3", "wait:.elsewhere"] },
+  "refused calls": { mock: "refused", width: 1000, steps: ["x", "click:[data-session='refused-stuck']", "wait:[role=listitem][data-index]"] },
+  "sessions of programs": { mock: "programs", steps: [] },
   doctor: { mock: "30", steps: ["click:[title^=Health]"] },
 };
 

@@ -73,6 +73,32 @@ test("memory does not grow with the number of changes", async () => {
   });
 });
 
+test("refused calls are a list of their own, and a key copies the rule", async () => {
+  await browser.withWindow({ mock: "refused", width: 1200, height: 1200 }, async (page) => {
+    const all = 12;
+    await becomes(page, rows, all);
+    await page.keyboard.press("x");
+    await becomes(page, rows, 2);
+    await page.keyboard.press("j");
+    await page.keyboard.press("r");
+    await becomes(page, () => window.mockHost.copied, ["Bash(git push origin main)"]);
+    await page.getByText(/^Copied: Bash\(git push origin main\)\. It belongs in permissions\.allow in /).waitFor();
+    await page.keyboard.press("Escape");
+    await becomes(page, rows, all, "Escape ends the view as it ends a filter");
+  });
+});
+
+test("the runs of a program are one row until they are asked for", async () => {
+  await browser.withWindow({ mock: "programs", height: 2200 }, async (page) => {
+    const reviews = () => [...document.querySelectorAll("[data-session]")].filter((row) => row.textContent.includes("Review the staged changes")).length;
+    await becomes(page, reviews, 1);
+    await page.getByText("9 runs, 2 failed · sdk-cli").click();
+    await becomes(page, reviews, 9, "a click shows each");
+    await page.keyboard.press("p");
+    await becomes(page, reviews, 1);
+  });
+});
+
 test("the empty window offers the demo, and the demo fills it", async () => {
   await browser.withWindow({ mock: "empty" }, async (page) => {
     await page.click("text=Show me a demo");

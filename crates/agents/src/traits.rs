@@ -7,6 +7,7 @@ use std::sync::Arc;
 use watchbill_core::evidence::registry::RegistryStatus;
 use watchbill_core::hook::{HookError, HookPayload};
 use watchbill_core::ids::SessionId;
+use watchbill_core::requests::request::SuggestedRule;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::payloads::Payloads;
 use watchbill_core::transcript::record::Record;
@@ -46,11 +47,20 @@ pub struct Traits {
     pub project_variable: Option<&'static str>,
     /// The variable that it sets for its hooks, and how its value begins when the agent opens no dialogs.
     pub without_dialogs: Option<(&'static str, &'static str)>,
+    /// How the entrypoint of a session begins that a program started.
+    pub program_starts: &'static [&'static str],
+    /// The rule that would allow a call of this tool on this target, in the agent's notation, and where it belongs.
+    pub allow_rule: fn(&str, &str) -> Option<SuggestedRule>,
     /// Documents of a project that it reads at each start, below the project's folder.
     pub instructions: &'static [&'static str],
 }
 
 impl Traits {
+    /// Whether a program started a session with this entrypoint, and no person can answer it.
+    pub fn is_of_program(&self, entrypoint: &str) -> bool {
+        self.program_starts.iter().any(|beginning| entrypoint.starts_with(beginning))
+    }
+
     /// An agent of which only the files are known. Each names itself, its folder and its layout.
     pub(crate) const OF_FILES: Self = Self {
         title: "",
@@ -67,6 +77,8 @@ impl Traits {
         pid_variable: None,
         project_variable: None,
         without_dialogs: None,
+        program_starts: &[],
+        allow_rule: |_, _| None,
         instructions: &["AGENTS.md"],
     };
 }

@@ -96,6 +96,12 @@ pub enum Command {
         /// Use files alone: no registry, no processes
         #[arg(long)]
         no_live: bool,
+        /// Show each session that a program started, not one line for each starter
+        #[arg(long)]
+        programs: bool,
+        /// Show only sessions whose calls the agent's reviewer refused, with the rule that would allow the last one
+        #[arg(long)]
+        refused: bool,
     },
     /// Show the roster, then every change as it happens
     Watch {

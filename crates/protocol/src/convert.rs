@@ -10,15 +10,16 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::problem;
 use watchbill_core::roster::row::{self, Row};
 use watchbill_core::roster::{self as core_roster, pending};
-use watchbill_core::session::state::State;
+use watchbill_core::session::refusals::RefusedRow;
+use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger, Usage};
 
 use crate::chain::{Boundary, Link, Segment};
-use crate::request::Request;
+use crate::request::{Request, RequestRule};
 use crate::roster::{
-    Context, Group, GroupCounts, PendingTool, Problem, PullRequest, RosterDelta, RosterSnapshot, StateReason,
-    Subagents, Terminal, Tokens, ToolTarget, TrackedSession, Upsert,
+    Context, Group, GroupCounts, PendingTool, Problem, PullRequest, Refused, RefusedCall, RosterDelta,
+    RosterSnapshot, StartedBy, StateReason, Subagents, Terminal, Tokens, ToolTarget, TrackedSession, Upsert,
 };
 use crate::why::{Why, Witness};
 
@@ -92,10 +93,37 @@ impl From<&Row> for TrackedSession {
             background_tasks: (row.background_tasks > 0).then_some(row.background_tasks),
             queued_prompts: (row.queued_prompts > 0).then_some(row.queued_prompts),
             queue_held: own.and_then(|own| non_empty(&own.held)).filter(|_| row.queued_prompts > 0),
+            refused: row.refused.as_deref().map(Refused::from),
+            started_by: row.started_by.as_deref().map(|entrypoint| StartedBy {
+                entrypoint: entrypoint.to_owned(),
+                folder: non_empty(&row.repo_root).or_else(|| non_empty(&row.cwd)),
+                failed: matches!(
+                    row.state_kind,
+                    Some(StateKind::Error | StateKind::Limit | StateKind::Crashed)
+                ),
+            }),
             pull_request: row
                 .pull_request
                 .as_ref()
                 .map(|(number, url)| PullRequest { number: *number, url: url.to_string() }),
+        }
+    }
+}
+
+impl From<&RefusedRow> for Refused {
+    fn from(RefusedRow { refused, allow }: &RefusedRow) -> Self {
+        let last = &refused.last;
+        Self {
+            count: refused.count,
+            in_a_row: refused.in_a_row,
+            stuck: refused.is_stuck(),
+            last: RefusedCall {
+                tool: last.tool.to_string(),
+                target: last.target.to_string(),
+                at: last.at.to_string(),
+                kind: last.kind.as_str().to_owned(),
+                allow: allow.as_ref().map(RequestRule::from),
+            },
         }
     }
 }

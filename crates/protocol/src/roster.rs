@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
-use crate::request::Request;
+use crate::request::{Request, RequestRule};
 
 /// One roster row: the TrackedSession schema.
 #[skip_serializing_none]
@@ -81,6 +81,10 @@ pub struct TrackedSession {
     pub queued_prompts: Option<u32>,
     /// Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
     pub queue_held: Option<String>,
+    /// The calls that the agent's reviewer refused without asking.
+    pub refused: Option<Refused>,
+    /// A program started it, and no person can answer it: it has no needs and raises no alert.
+    pub started_by: Option<StartedBy>,
     pub pull_request: Option<PullRequest>,
 }
 
@@ -183,6 +187,56 @@ pub struct Context {
 pub struct Subagents {
     pub running: u32,
     pub total: u32,
+}
+
+/// The calls of a session that the agent's reviewer refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Refused {
+    /// How many, since the session began.
+    pub count: u32,
+    /// How many since a call last ran and since the user's last prompt.
+    pub in_a_row: u32,
+    /// Three in a row, or the reviewer is unavailable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub stuck: bool,
+    /// The newest.
+    pub last: RefusedCall,
+}
+
+/// A call that the agent's reviewer refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
+pub struct RefusedCall {
+    /// The tool's name.
+    pub tool: String,
+    /// One line; absent if it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[ts(as = "Option<String>", optional)]
+    pub target: String,
+    /// When.
+    pub at: String,
+    /// `blocked`, or `unavailable` if the reviewer could not judge it.
+    pub kind: String,
+    /// The rule that would allow it, and where it belongs; absent where no rule would allow this call alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow: Option<RequestRule>,
+}
+
+/// How a program started a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
+pub struct StartedBy {
+    /// The agent's word: `sdk-cli`, `exec`, ….
+    pub entrypoint: String,
+    /// The folder of the project. Sessions with the same folder and entrypoint have one starter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The run failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub failed: bool,
 }
 
 /// A pull request.

@@ -76,6 +76,10 @@ keys! {
     AlertsError = "alerts.error",
     /// Alerts for turns that ended.
     AlertsFinished = "alerts.finished",
+    /// Alerts for each call that the agent's reviewer refused.
+    AlertsRefused = "alerts.refused",
+    /// Alerts when the reviewer refused three calls in a row, or is unavailable.
+    AlertsRefusedInARow = "alerts.refused_in_a_row",
     /// How long a need must last before an alert comes.
     AlertsDwell = "alerts.dwell",
     /// No alerts in these hours of the day.

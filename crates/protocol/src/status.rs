@@ -20,9 +20,18 @@ pub struct Status {
     /// How many sessions need the user, by need: `approval`, `question`, `plan`, `dialog`, `error`.
     #[serde(default)]
     pub needs: BTreeMap<String, u32>,
+    /// How many sessions work on although their newest call was refused by the agent's reviewer; absent for 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[ts(as = "Option<u32>", optional)]
+    pub refused: u32,
     /// Why the history is not kept at the moment, as a text for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference.
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl From<&RosterSnapshot> for Status {
@@ -36,6 +45,8 @@ impl From<&RosterSnapshot> for Status {
                 Group::YourTurn => counts.your_turn += 1,
                 Group::Idle => counts.idle += 1,
             }
+            let refused = session.refused.as_ref().is_some_and(|refused| refused.in_a_row > 0);
+            counts.refused += u32::from(refused && session.state == "working");
             if let Some(need) = &session.needs {
                 *counts.needs.entry(need.clone()).or_default() += 1;
             }

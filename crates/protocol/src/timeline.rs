@@ -78,6 +78,9 @@ pub enum What {
         input_cut: Option<bool>,
         /// `pending`, `ok`, `error`, `denied`, `interrupted`, `background`.
         outcome: String,
+        /// Why the agent's reviewer refused it, in its words; absent if it did not. The `outcome` is `denied`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refusal: Option<String>,
         /// The output as text, cut at 16 KiB.
         output: Option<String>,
         /// `true` if it was cut; absent if it is whole.

@@ -17,6 +17,8 @@ pub(crate) fn settle(values: &FileValues, full: impl Fn(String) -> String) -> Al
             Need::Dialog => SettingKey::AlertsDialog,
             Need::Error => SettingKey::AlertsError,
             Need::Finished => SettingKey::AlertsFinished,
+            Need::Refused => SettingKey::AlertsRefused,
+            Need::RefusedInARow => SettingKey::AlertsRefusedInARow,
         })
     };
     let hours = values.list(SettingKey::AlertsQuietHours);

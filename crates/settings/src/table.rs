@@ -66,9 +66,11 @@ fn row(key: SettingKey) -> (ValueKind, Value) {
         | K::AlertsDialog
         | K::AlertsError
         | K::AlertsFinished
+        | K::AlertsRefusedInARow
         | K::HooksOffer
         | K::MemoryEnabled => (ValueKind::Flag, Value::Flag(true)),
         K::ArchiveEnabled
+        | K::AlertsRefused
         | K::AlertsSound
         | K::WindowAlwaysOnTop
         | K::AnswersScripts

@@ -75,18 +75,22 @@ fn words_of_one(episode: &Episode) -> (String, Vec<String>) {
 }
 
 fn words_of(episodes: &[&Episode]) -> (String, Vec<String>) {
-    let needs = episodes.iter().filter(|episode| needs_person(episode)).count();
-    let finished = episodes.len() - needs;
-    let summary = match (needs, finished) {
-        (0, finished) => format!("{finished} sessions have finished"),
-        (1, 0) => "1 session needs you".to_owned(),
-        (needs, 0) => format!("{needs} sessions need you"),
-        (needs, finished) => {
-            let need = if needs == 1 { "1 session needs you" } else { &format!("{needs} sessions need you") };
-            let have = if finished == 1 { "has" } else { "have" };
-            format!("{need}, {finished} {have} finished")
-        }
-    };
+    let count = |is: fn(&Episode) -> bool| episodes.iter().filter(|episode| is(episode)).count();
+    let words = [
+        (count(needs_person), "needs you", "need you"),
+        (count(|episode| episode.need == "finished"), "has finished", "have finished"),
+        (count(is_refused), "was refused a call", "were refused calls"),
+    ];
+    let mut summary = String::new();
+    for (number, one, many) in words.into_iter().filter(|(number, ..)| *number > 0) {
+        let noun = match (summary.is_empty(), number) {
+            (false, _) => "",
+            (true, 1) => " session",
+            (true, _) => " sessions",
+        };
+        let gap = if summary.is_empty() { "" } else { ", " };
+        summary.push_str(&format!("{gap}{number}{noun} {}", if number == 1 { one } else { many }));
+    }
     let mut lines: Vec<String> =
         episodes.iter().take(NAMED).map(|episode| cut(text_of(episode), LINE)).collect();
     if episodes.len() > NAMED {
@@ -96,7 +100,11 @@ fn words_of(episodes: &[&Episode]) -> (String, Vec<String>) {
 }
 
 fn needs_person(episode: &Episode) -> bool {
-    episode.need != "finished"
+    episode.need != "finished" && !is_refused(episode)
+}
+
+fn is_refused(episode: &Episode) -> bool {
+    matches!(episode.need.as_str(), "refused" | "refused_in_a_row")
 }
 
 /// A session that stopped at an error waits for no answer, so it is not urgent.
@@ -178,6 +186,14 @@ pub(super) mod tests {
             (
                 vec![done("a"), episode("bb", "error", "stopped")],
                 "1 session needs you, 1 has finished",
+                false,
+            ),
+            (
+                vec![
+                    episode("a", "refused_in_a_row", "was refused"),
+                    episode("bb", "refused", "was refused"),
+                ],
+                "2 sessions were refused calls",
                 false,
             ),
         ] {

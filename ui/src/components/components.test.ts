@@ -4,7 +4,10 @@ import { cleanup, fireEvent, render, screen, within } from "@testing-library/sve
 import { afterEach, expect, test, vi } from "vitest";
 
 import { EngineClock } from "../lib/clock.svelte";
+import type { TimelineItem } from "../lib/bindings/TimelineItem";
+import { refusedRows } from "../lib/host/mock/programs";
 import { ENGINE_START, everydayRows, iso, row } from "../lib/host/mock/rows";
+import { refusedTimeline } from "../lib/host/mock/timelines";
 import AskCard from "./detail/AskCard.svelte";
 import Markdown from "./markdown/Markdown.svelte";
 import LiveTail from "./own/LiveTail.svelte";
@@ -16,6 +19,7 @@ import { Opened } from "../lib/timeline/opened.svelte";
 import { TimelineModel } from "../lib/timeline/timeline.svelte";
 import Entry from "./timeline/Entry.svelte";
 import Timeline from "./timeline/Timeline.svelte";
+import ToolEntry from "./timeline/ToolEntry.svelte";
 
 afterEach(cleanup);
 
@@ -41,6 +45,27 @@ test("a row names its agent where there are several", () => {
   expect(showRow(codex).button.textContent).not.toContain("Codex");
   cleanup();
   expect(showRow(codex, true).button.textContent).toContain("Codex");
+});
+
+test("refused calls stand after the activity, amber where the session is stuck", () => {
+  const [stuck, goesOn] = refusedRows();
+  for (const [session, words, amber] of [[stuck!, "4 refused, last: git push origin main", true], [goesOn!, "2 refused, last: git branch -D", false]] as const) {
+    const { button } = showRow(session);
+    expect(button.textContent!.replace(/\s+/g, " ")).toContain(words);
+    expect(button.querySelector(".refused")!.classList.contains("stuck")).toBe(amber);
+    cleanup();
+  }
+});
+
+test("a call that the reviewer refused says so with its reason, also while it is closed", () => {
+  const item = refusedTimeline("a").at(1) as Extract<TimelineItem, { kind: "tool" }>;
+  const { container } = render(ToolEntry, { item, open: false, ontoggle: () => {} });
+  const text = container.textContent!.replace(/\s+/g, " ");
+  expect(text).toContain("refused by its reviewer");
+  expect(text).toContain("Pushes to the default branch");
+  cleanup();
+  const { refusal: _, ...others } = item;
+  expect(render(ToolEntry, { item: others, open: false, ontoggle: () => {} }).container.textContent).toContain("denied");
 });
 
 test("a session without any details still has a row", () => {
@@ -135,11 +160,15 @@ test("`stays` is false after the timeline was left, and true while it is shown",
   }
 });
 
-test("the card of an error shows its cause once, code in the code font, and no witness", () => {
-  const session = row({ sessionId: "e", stateKind: "error", group: "needs_you", error: "API Error: `529` overloaded", stateReason: { source: "registry", detail: "registry says `idle`; API Error: `529` overloaded", confidence: "observed" } });
+test("the card of an error repeats a cause that the line below the title cuts, and no witness", () => {
+  const short = row({ sessionId: "e", stateKind: "error", group: "needs_you", error: "API Error: 529" });
+  expect(render(AskCard, { session: short, onfocus: () => {} }).container.textContent).not.toContain("529");
+  cleanup();
+  const error = `API Error: \`529\` overloaded${", and so on".repeat(9)}`;
+  const session = { ...short, error, stateReason: { source: "registry", detail: `registry says \`idle\`; ${error}`, confidence: "observed" } };
   const { container } = render(AskCard, { session, onfocus: () => {} });
   const text = container.textContent!.replace(/\s+/g, " ").trim();
-  expect(text).toBe("Failed: API Error: 529 overloaded Go on in its terminal. Focus terminalf");
+  expect(text).toBe(`Failed: API Error: 529 overloaded${", and so on".repeat(9)} Go on in its terminal. Focus terminalf`);
   expect(container.querySelector("code")?.textContent).toBe("529");
 });
 

@@ -7,7 +7,7 @@ const NOW = Date.parse("2026-03-14T13:00:00.000Z");
 const nothing = (): void => undefined;
 
 function means(more: Partial<CommandActions> = {}): CommandActions & { words: { snooze: ReturnType<typeof vi.fn>; putAway: ReturnType<typeof vi.fn> } } {
-  const words = { snooze: vi.fn(), putAway: vi.fn() };
+  const words = { snooze: vi.fn(), putAway: vi.fn(), copyRule: vi.fn() };
   return { now: () => NOW, focus: nothing, copyResume: nothing, copyLink: nothing, folder: nothing, rename: nothing, join: nothing, ...more, words };
 }
 

@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 export type CommandActions = {
   /** Called when a command is chosen, because the palette may stay open for long. */
   readonly now: () => number;
-  readonly words: Pick<SessionActions, "snooze" | "putAway">;
+  readonly words: Pick<SessionActions, "snooze" | "putAway" | "copyRule">;
   readonly focus: () => void;
   readonly copyResume: () => void | Promise<void>;
   readonly copyLink: (sessionId: string) => void;
@@ -32,12 +32,14 @@ export function sessionCommands(session: TrackedSession, { now, words, ...action
     session.putAway === true
       ? { name: "Show in the roster again", run: () => void words.putAway(false) }
       : { name: "Put away until something new happens", run: () => void words.putAway(true) };
+  const rule: Command[] = session.refused?.last.allow === undefined ? [] : [{ name: "Copy the rule that would allow the refused call", key: "r", run: () => words.copyRule(session) }];
   return [
     { name: "Focus the terminal", key: "f", run: actions.focus },
     { name: "Copy the resume command", key: "c", run: () => void actions.copyResume() },
     { name: "Copy a link to the session", run: () => actions.copyLink(session.sessionId) },
     { name: "Open the folder", key: "o", run: actions.folder },
     { name: "Rename", run: () => void actions.rename() },
+    ...rule,
     ...awake,
     ...snoozes,
     away,

@@ -9,7 +9,8 @@ test("single keys", () => {
   expect(keys.read(press("j"))).toEqual({ do: "move", by: 1 });
   expect(keys.read(press("ArrowUp"))).toEqual({ do: "move", by: -1 });
   expect(keys.read(press("?"))).toEqual({ do: "help" });
-  expect(keys.read(press("x"))).toBeUndefined();
+  expect(keys.read(press("x"))).toEqual({ do: "refused" });
+  expect(keys.read(press("z"))).toBeUndefined();
 });
 
 test("g and a second key go to a group", () => {

@@ -6,7 +6,7 @@ import { isComposing } from "./composing";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" | "refused" | "rule" | "programs" }
   | { readonly do: "tab"; readonly tab: Tab }
   | { readonly do: "group"; readonly group: Group }
   | { readonly do: "answer"; readonly key: AnswerKey };
@@ -36,6 +36,9 @@ const SINGLE: Record<string, Intent> = {
   m: { do: "compact" },
   N: { do: "new" },
   i: { do: "prompt" },
+  x: { do: "refused" },
+  r: { do: "rule" },
+  p: { do: "programs" },
   "?": { do: "help" },
 };
 
@@ -124,6 +127,9 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["d", "Deny it, with a reason"],
   ["1 … 9", "Choose an answer to its question"],
   ["Space", "Choose or take back the marked answer"],
+  ["x", "Refused calls alone, and back"],
+  ["r", "Copy the rule that would allow the last refused call"],
+  ["p", "Sessions that programs started one by one, and back"],
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import { SessionActions } from "./session-actions";
 import { MockHost } from "./host/mock/mock";
+import { refusedRows } from "./host/mock/programs";
 import { row } from "./host/mock/rows";
 
 test.each(["join", "accept"] as const)("undo of a %s applies to the changed chain, even if another session is selected by then", async (did) => {
@@ -17,4 +18,20 @@ test.each(["join", "accept"] as const)("undo of a %s applies to the changed chai
   asked.length = 0;
   back?.();
   expect(asked).toEqual(["a"]);
+});
+
+test("the rule that would allow a refused call is copied, and the notice says where it belongs", async () => {
+  const host = new MockHost({ rows: [] });
+  const copied: string[] = [];
+  host.copy = async (text) => void copied.push(await text);
+  const said: string[] = [];
+  const words = new SessionActions(host, () => "a", (notice) => said.push(notice), () => {});
+  const [stuck, goesOn] = refusedRows();
+  words.copyRule(stuck);
+  await expect.poll(() => said).toHaveLength(1);
+  words.copyRule(goesOn);
+  words.copyRule(row({ sessionId: "a" }));
+  expect(copied).toEqual(["Bash(git push origin main)"]);
+  expect(said[0]).toMatch(/^Copied: Bash\(git push origin main\)\. It belongs in permissions\.allow in /);
+  expect(said.slice(1)).toEqual(["No single rule would allow this call and nothing else", "No call of this session was refused"]);
 });

@@ -1,9 +1,11 @@
 // User commands about a session and its chain: sent to the host, reported in a notice, with Undo while the notice is
 // shown.
 
+import type { TrackedSession } from "./bindings/TrackedSession";
 import type { UserCommand } from "./bindings/UserCommand";
 import type { WorkChain } from "./bindings/WorkChain";
 import { type Host, reasonOf } from "./host/host";
+import { ruleOf } from "./roster/refused";
 
 /** Shows a notice, with Undo if `undo` is given. */
 export type Say = (words: string, undo?: () => void) => void;
@@ -24,6 +26,16 @@ export class SessionActions {
   readonly rename = (name: string): void => {
     const notice = name === "" ? "It has its own title again" : "Renamed";
     void this.#change({ do: "rename", session: this.#session(), ...(name === "" ? {} : { name }) }, notice);
+  };
+
+  /** Copies the rule that would allow the last refused call, and says where it belongs. */
+  readonly copyRule = (session: TrackedSession | undefined): void => {
+    const { rule, words } = ruleOf(session);
+    if (rule === undefined) return this.#say(words);
+    this.#host.copy(rule).then(
+      () => this.#say(words),
+      (error: unknown) => this.#say(reasonOf(error)),
+    );
   };
 
   readonly join = (other: string): void => {

@@ -10,6 +10,7 @@ pub mod records;
 pub mod registry;
 pub mod reported;
 pub mod requests;
+pub mod rules;
 pub mod supplement;
 
 use crate::{HookTraits, Layout, Traits};
@@ -32,6 +33,8 @@ pub const TRAITS: Traits = Traits {
     project_variable: Some("CLAUDE_PROJECT_DIR"),
     // `sdk-cli`, `sdk-ts`; seen in 2.1.329.
     without_dialogs: Some(("CLAUDE_CODE_ENTRYPOINT", "sdk")),
+    program_starts: &["sdk"],
+    allow_rule: rules::allow_rule,
     instructions: &["CLAUDE.md", ".claude/CLAUDE.md"],
 };
 

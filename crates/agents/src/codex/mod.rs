@@ -23,6 +23,7 @@ pub const TRAITS: Traits = Traits {
     hooks: Some(&HOOKS),
     // The first version in which the locks were measured. The version is the one that began the session.
     expects_registry: |version, _| is_since(version, (0, 169, 0)),
+    program_starts: &["exec", "mcp"],
     ..Traits::OF_FILES
 };
 

@@ -33,6 +33,7 @@ pub fn describe(body: &Body<'_>) -> String {
             .map(|r| match (r.denied, &r.background_task, &r.async_agent, r.is_error) {
                 (Some(Denial::User), ..) => format!("{} refused by the user", r.id),
                 (Some(Denial::Policy), ..) => format!("{} refused by a rule", r.id),
+                (Some(Denial::Reviewer(kind)), ..) => format!("{} {} by the reviewer", r.id, kind.as_str()),
                 (_, Some(task), ..) => format!("{} background {task}", r.id),
                 (_, _, Some(agent), _) => format!("{} agent {agent}", r.id),
                 (.., true) => format!("{} error", r.id),
@@ -228,13 +229,14 @@ fn a_refusal_is_separated_from_an_error_in_every_version() {
         (
             r#""Permission for this action was denied by the Claude Code auto mode classifier. Reason: x""#,
             "",
-            "t refused by a rule",
+            "t blocked by the reviewer",
         ),
         (r#""Permission to use Bash with command rm has been denied.""#, "", "t refused by a rule"),
         (r#""Permission to use this is an error text""#, "", "t error"),
         (r#""exit code 1""#, "", "t error"),
         (r#""x""#, r#""toolDenialKind":"user-rejected""#, "t refused by the user"),
-        (r#""x""#, r#""toolDenialKind":"automode-blocked""#, "t refused by a rule"),
+        (r#""x""#, r#""toolDenialKind":"automode-blocked""#, "t blocked by the reviewer"),
+        (r#""x""#, r#""toolDenialKind":"automode-unavailable""#, "t unavailable by the reviewer"),
         (r#""x""#, r#""toolDenialKind":"permission-rule""#, "t refused by a rule"),
         (
             r#""no""#,

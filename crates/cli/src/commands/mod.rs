@@ -38,7 +38,7 @@ use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
 
 use crate::args::{Cli, ColorChoice, Command, Global, OneSession};
-use crate::render;
+use crate::render::{self, roster::NO_REFUSED, roster::RosterView};
 use crate::terminal_text::Paint;
 
 use context::{configuration, engine, gate, settings};
@@ -145,14 +145,16 @@ fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
 fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> anyhow::Result<String> {
     let now = engine.now().to_string();
     Ok(match command {
-        Command::Roster { json, all, at, .. } => {
-            let roster = snapshot(&engine.current(*all));
+        Command::Roster { json, all, at, programs, refused, .. } => {
+            let view = RosterView { programs: *programs, refused: *refused };
+            let roster = view.of(snapshot(&engine.current(*all)));
             if *json {
                 to_json(&roster)?
             } else {
                 let hidden = engine.count_all().saturating_sub(roster.sessions.len());
                 let nothing = render::roster::nothing(hidden, at.is_some());
-                render::roster::render(&roster, &nothing, width(), paint)
+                let nothing = if *refused { NO_REFUSED } else { &nothing };
+                render::roster::render(&roster, nothing, view, width(), paint)
             }
         }
         Command::Why(OneSession { session, json }) => {

@@ -11,7 +11,7 @@ use watchbill_settings::Settings;
 
 use super::{settings, to_json, width};
 use crate::args::{Command, Global, OneSession};
-use crate::render;
+use crate::render::{self, roster::NO_REFUSED, roster::RosterView};
 use crate::terminal_text::Paint;
 
 /// A connection to the holder of the store, if it shows the same roster as this program would.
@@ -48,13 +48,16 @@ pub fn await_row(
 /// When the holder refuses the request.
 pub fn answer(settings: &Settings, command: &Command, paint: Paint) -> anyhow::Result<Option<String>> {
     let ask: &dyn Fn(&mut Client) -> Result<anyhow::Result<String>, AccessError> = match command {
-        Command::Roster { json, all, at: None, no_live: false } => &|client| {
-            let roster = client.roster(*all)?;
+        Command::Roster { json, all, at: None, no_live: false, programs, refused } => &|client| {
+            let view = RosterView { programs: *programs, refused: *refused };
+            let roster = view.of(client.roster(*all)?);
             Ok(if *json {
                 to_json(&roster)
+            } else if *refused {
+                Ok(render::roster::render(&roster, NO_REFUSED, view, width(), paint))
             } else {
                 // Only a look at everything shows how many sessions are hidden.
-                not_empty(roster).map(|roster| render::roster::render(&roster, "", width(), paint))
+                not_empty(roster).map(|roster| render::roster::render(&roster, "", view, width(), paint))
             })
         },
         Command::Status { format } => {

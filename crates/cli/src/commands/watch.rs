@@ -12,7 +12,7 @@ use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 
 use super::{configuration, running, to_json, width};
 use crate::args::Global;
-use crate::render;
+use crate::render::{self, roster::RosterView};
 use crate::terminal_text::{Paint, Tone};
 
 /// Messages that may wait for the reader of standard output. Most hold a row or two.
@@ -163,7 +163,8 @@ impl Printer {
             }
             Self::Text { known, paint } => Ok(match message {
                 RosterMessage::Snapshot(snapshot) => {
-                    let text = render::roster::render(&snapshot, EMPTY_TEXT, width(), *paint);
+                    let text =
+                        render::roster::render(&snapshot, EMPTY_TEXT, RosterView::default(), width(), *paint);
                     *known = snapshot.sessions.into_iter().map(Arc::new).collect();
                     text + "\n"
                 }
@@ -208,6 +209,8 @@ fn shows_change(before: &TrackedSession, after: &TrackedSession) -> bool {
         || before.state_kind != after.state_kind
         || before.title != after.title
         || before.superseded != after.superseded
+        || before.refused.as_ref().map(|refused| refused.count)
+            != after.refused.as_ref().map(|refused| refused.count)
         || before.compaction_count != after.compaction_count
         || render::doing(before) != render::doing(after)
 }

@@ -175,6 +175,7 @@ mod tests {
             input: "{}".into(),
             input_cut: None,
             outcome: "ok".into(),
+            refusal: None,
             output: Some(output.into()),
             output_cut: None,
             duration_ms: Some(2_500),

@@ -131,9 +131,9 @@ pub fn doing(session: &TrackedSession) -> String {
         ("waiting_for_approval", Some("plan" | "dialog"), _) => words.to_owned(),
         ("waiting_for_approval", _, Some(tool)) => format!("wants to run {tool}"),
         ("working", Some("compacting"), _) => words.to_owned(),
-        ("working", Some("retrying"), _) => trouble(session),
+        ("working", Some("retrying"), _) => trouble(session, words),
         ("working", _, Some(tool)) => tool,
-        (_, Some("error" | "limit"), _) => trouble(session),
+        (_, Some("error" | "limit"), _) => trouble(session, words),
         (_, Some("blocked" | "completed"), _) => match session.summary.as_deref().map(one_line) {
             Some(summary) if !summary.is_empty() => format!("{words}: {summary}"),
             _ => words.to_owned(),
@@ -142,9 +142,9 @@ pub fn doing(session: &TrackedSession) -> String {
     }
 }
 
-/// The error; if it is not known, the detail of the state.
-fn trouble(session: &TrackedSession) -> String {
-    one_line(session.error.as_deref().unwrap_or(&session.state_reason.detail))
+/// The error; if it is not known, the state in words.
+fn trouble(session: &TrackedSession, words: &str) -> String {
+    session.error.as_deref().map_or_else(|| words.to_owned(), one_line)
 }
 
 #[cfg(test)]
@@ -173,6 +173,8 @@ mod tests {
         row.state_reason.detail = "registry says `busy`; retry 2 of 10 in 5 s".into();
         row.error = Some("retry 2 of 10 in 5 s".into());
         assert_eq!(doing(&row), "retry 2 of 10 in 5 s");
+        row.error = None;
+        assert_eq!(doing(&row), "retrying", "what a witness says is no cause");
     }
 
     #[test]

@@ -1,10 +1,30 @@
 //! The roster as a table: groups, and one line for each session.
 
 use watchbill_agents::{Agent, traits};
-use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession};
+use watchbill_protocol::roster::{Group, Problem, Refused, RefusedCall, RosterSnapshot, TrackedSession};
 
 use super::{age_at, doing, local_date_time, name, plural, short, tone};
 use crate::terminal_text::{Paint, Tone, fit, one_line, wrap_all};
+
+/// The text for a roster of refused calls that is empty.
+pub const NO_REFUSED: &str = "No call was refused by an agent's reviewer.\n";
+
+/// What of the roster is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RosterView {
+    /// Each session that a program started, not one line for each starter.
+    pub programs: bool,
+    /// Only sessions whose calls were refused, with the last call.
+    pub refused: bool,
+}
+
+impl RosterView {
+    /// The roster with the sessions that are shown.
+    pub fn of(self, mut roster: RosterSnapshot) -> RosterSnapshot {
+        roster.sessions.retain(|session| !self.refused || session.refused.is_some());
+        roster
+    }
+}
 
 /// The text for an empty roster. `hidden` counts the sessions without activity, now or (with `then`) at an earlier
 /// time.
@@ -21,25 +41,112 @@ pub fn nothing(hidden: usize, then: bool) -> String {
 }
 
 /// The whole roster, `width` columns wide. `nothing` is the text for an empty roster.
-pub fn render(roster: &RosterSnapshot, nothing: &str, width: usize, paint: Paint) -> String {
+pub fn render(
+    roster: &RosterSnapshot,
+    nothing: &str,
+    view: RosterView,
+    width: usize,
+    paint: Paint,
+) -> String {
     let mut out =
         if roster.sessions.is_empty() { wrap_all(nothing, width, None, paint) } else { String::new() };
-    let mut group = None;
-    for session in &roster.sessions {
-        if group != Some(session.group) {
-            if group.is_some() {
-                out.push('\n');
-            }
-            group = Some(session.group);
-            let count = roster.sessions.iter().filter(|s| s.group == session.group).count();
-            out.push_str(&paint.tone(Tone::Bold, &format!("{} {count}", heading(session.group))));
+    let groups = [Group::NeedsYou, Group::Working, Group::YourTurn, Group::Idle];
+    let mut is_first = true;
+    for group in groups {
+        let sessions: Vec<_> = roster.sessions.iter().filter(|session| session.group == group).collect();
+        if sessions.is_empty() {
+            continue;
+        }
+        if !std::mem::take(&mut is_first) {
             out.push('\n');
         }
-        out.push_str(&line(session, &roster.generated_at, width, paint));
+        out.push_str(&paint.tone(Tone::Bold, &format!("{} {}", heading(group), sessions.len())));
         out.push('\n');
+        for line in lines_of(&sessions, &roster.generated_at, view, width, paint) {
+            out.push_str(&line);
+            out.push('\n');
+        }
     }
     out.push_str(&problems(&roster.problems, paint));
     out
+}
+
+/// The lines of a group: people's sessions, then those of programs, one line for each starter.
+fn lines_of(
+    sessions: &[&TrackedSession],
+    now: &str,
+    view: RosterView,
+    width: usize,
+    paint: Paint,
+) -> Vec<String> {
+    let (people, programs): (Vec<&TrackedSession>, Vec<_>) =
+        sessions.iter().partition(|session| session.started_by.is_none());
+    let mut starters: Vec<Vec<&TrackedSession>> = Vec::new();
+    for session in programs {
+        let is_same = |runs: &&mut Vec<&TrackedSession>| starter(runs[0]) == starter(session);
+        match starters.iter_mut().find(is_same).filter(|_| !(view.programs || view.refused)) {
+            Some(runs) => runs.push(session),
+            None => starters.push(vec![session]),
+        }
+    }
+    let mut lines = Vec::new();
+    for runs in people.into_iter().map(|session| vec![session]).chain(starters) {
+        lines.push(match &*runs {
+            [session] => line(session, now, width, paint),
+            _ => line_of_runs(&runs, now, width, paint),
+        });
+        let refused = runs[0].refused.as_ref().filter(|_| view.refused);
+        lines.extend(refused.map(|refused| last_refused(refused, paint)));
+    }
+    lines
+}
+
+/// Who started a session: those with the same entrypoint and folder have one starter.
+fn starter(session: &TrackedSession) -> Option<(&str, Option<&str>)> {
+    session.started_by.as_ref().map(|by| (by.entrypoint.as_str(), by.folder.as_deref()))
+}
+
+/// The runs of one starter in one line, under the name of the newest.
+fn line_of_runs(runs: &[&TrackedSession], now: &str, width: usize, paint: Paint) -> String {
+    let newest = runs[0];
+    let starters = runs.iter().filter_map(|run| run.started_by.as_ref());
+    let [title_width, place_width, what_width] = widths(width.saturating_sub(GLYPH_ID_AND_AGE));
+    let failed = starters.clone().filter(|by| by.failed).count();
+    let failed = if failed == 0 { String::new() } else { format!(", {failed} failed") };
+    let entrypoint = starters.map(|by| one_line(&by.entrypoint)).next().unwrap_or_default();
+    let what = format!("{}{failed} · {entrypoint}", plural(runs.len(), "run"));
+    let place = match place_width {
+        0 => String::new(),
+        _ => paint.tone(Tone::Dim, &fit(&place(newest), place_width)) + " ",
+    };
+    format!(
+        "{} {} {} {place}{} {}",
+        paint.tone(Tone::Dim, "≡"),
+        fit("", 8),
+        fit(&name(newest), title_width),
+        paint.tone(Tone::Dim, &fit(&what, what_width)),
+        paint.tone(Tone::Dim, &format!("{:>7}", age_at(now, &newest.state_since))),
+    )
+}
+
+/// "2 refused, last: git push origin main".
+fn refused_words(refused: &Refused) -> String {
+    format!("{} refused, last: {}", refused.count, call_words(&refused.last))
+}
+
+fn call_words(call: &RefusedCall) -> String {
+    one_line(if call.target.is_empty() { &call.tool } else { &call.target })
+}
+
+/// The last refused call, and the rule that would allow it.
+fn last_refused(Refused { last, .. }: &Refused, paint: Paint) -> String {
+    let why = if last.kind == "unavailable" { "the reviewer was unavailable" } else { "blocked" };
+    let at = local_date_time(&last.at);
+    let mut out = format!("    {at}  {}: {} ({why})\n", one_line(&last.tool), call_words(last));
+    if let Some(allow) = &last.allow {
+        out.push_str(&format!("    allow it: {}, in {}\n", one_line(&allow.rule), one_line(&allow.place)));
+    }
+    paint.tone(Tone::Dim, out.trim_end_matches('\n'))
 }
 
 /// The heading of a group.
@@ -65,6 +172,9 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     let mut what = doing(session);
     if session.state_reason.confidence == "inferred" && session.state != "idle" && session.state != "ended" {
         what.push_str(" (a guess)");
+    }
+    if let Some(refused) = &session.refused {
+        what.push_str(&format!(" · {}", refused_words(refused)));
     }
     if session.compaction_count > 0 {
         what.push_str(&format!(" · compacted {}×", session.compaction_count));
@@ -177,7 +287,7 @@ mod tests {
     fn an_empty_roster_fits_a_narrow_terminal() {
         let empty = serde_json::json!({ "revision": 0, "generatedAt": "", "sessions": [], "problems": [] });
         let empty: RosterSnapshot = serde_json::from_value(empty).unwrap();
-        let text = render(&empty, &nothing(0, false), 40, Paint(false));
+        let text = render(&empty, &nothing(0, false), RosterView::default(), 40, Paint(false));
         assert_eq!(text, "No sessions. They appear here as soon as\nan agent writes its first record.\n");
     }
 }

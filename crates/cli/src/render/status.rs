@@ -20,7 +20,11 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
             } else {
                 ""
             };
-            format!("{needs} {verb} you, {working} working, {turn} your turn, {idle} idle{trouble}")
+            let refused = match counts.refused {
+                0 => String::new(),
+                refused => format!(", {refused} refused a call"),
+            };
+            format!("{needs} {verb} you, {working} working, {turn} your turn, {idle} idle{refused}{trouble}")
         }
         StatusFormat::Json => json(json!(counts).to_string()),
         StatusFormat::Waybar => {

@@ -78,10 +78,13 @@ impl Page {
             }
             What::Response { text } => put(None, text, usize::MAX),
             What::Thinking { text } => put(Some(Tone::Dim), text, 2),
-            What::Tool { tool, target, outcome, duration_ms, subagent, .. } => {
+            What::Tool { tool, target, outcome, refusal, duration_ms, subagent, .. } => {
                 let (mark, tone) = mark(outcome);
                 let took = duration_ms.map(|ms| format!("  {}", span(ms))).unwrap_or_default();
                 put(Some(tone), &one_line(&format!("{mark} {tool} {target}{took}")), 1);
+                if let Some(reason) = refusal {
+                    put(Some(Tone::Dim), &refusal_words(reason), 4);
+                }
                 if let Some(subagent) = subagent {
                     self.nested(subagent, depth + 1);
                 }
@@ -151,6 +154,13 @@ impl Page {
             self.entry(item, depth);
         }
     }
+}
+
+/// What the agent's reviewer said when it refused a call.
+pub fn refusal_words(reason: &str) -> String {
+    let reason = one_line(reason);
+    let gap = if reason.is_empty() { "" } else { ": " };
+    format!("  refused by the agent's reviewer{gap}{reason}")
 }
 
 /// The sign and the colour of a call with this outcome.
@@ -226,6 +236,7 @@ mod tests {
                 input: String::new(),
                 input_cut: None,
                 outcome: "ok".into(),
+                refusal: None,
                 output: None,
                 output_cut: None,
                 duration_ms: None,

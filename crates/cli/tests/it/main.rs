@@ -46,6 +46,7 @@ mod prompts;
 mod real_files;
 mod roster_at;
 mod search;
+mod seen;
 mod service;
 mod service_texts;
 mod settings;

@@ -8,6 +8,7 @@ use crate::attention::rows::needs_person;
 use crate::ids::SessionId;
 use crate::roster::pending;
 use crate::roster::row::Row;
+use crate::session::refusals::{Refusal, RefusalKind, RefusedRow};
 use crate::session::state::{Confidence, State, StateKind};
 use crate::time::Timestamp;
 use crate::tool::ToolKind;
@@ -17,7 +18,7 @@ use crate::tool::ToolKind;
 pub struct Sighting {
     /// The session.
     pub session: SessionId,
-    /// What it needs the user for, or that its turn has ended by itself.
+    /// What it needs the user for, or that its turn has ended by itself or goes on after refused calls.
     pub need: Option<Need>,
     /// Since when the state holds.
     pub since: Timestamp,
@@ -45,11 +46,15 @@ impl Sighting {
             .map(Arc::from)
             .or_else(|| row.title.clone())
             .unwrap_or_else(|| Arc::from(row.session_id.as_str()));
-        let need = needs_person(row).or_else(|| finished(row));
+        let need = needs_person(row).or_else(|| finished(row)).or_else(|| refused(row));
+        let refused_since = row.refused.as_deref().map(|row| row.refused.row_since);
         Self {
             session: row.session_id.clone(),
             need,
-            since: row.needed_since(),
+            since: match need {
+                Some(Need::Refused | Need::RefusedInARow) => refused_since.unwrap_or(row.state_since),
+                _ => row.needed_since(),
+            },
             inferred: row.state_reason.confidence == Confidence::Inferred,
             wants: Arc::from(need.map(|need| wants(need, row)).unwrap_or_default()),
             title: row.work_chain_name.clone().or_else(|| row.title.clone()),
@@ -64,8 +69,16 @@ impl Sighting {
 fn finished(row: &Row) -> Option<Need> {
     let ended =
         matches!(row.state_kind, Some(StateKind::TurnEnded | StateKind::Completed | StateKind::Blocked));
-    (row.state == State::WaitingForInput && ended && row.snoozed_until.is_none() && !row.put_away)
-        .then_some(Need::Finished)
+    let is_hidden = row.snoozed_until.is_some() || row.put_away || row.is_unattended();
+    (row.state == State::WaitingForInput && ended && !is_hidden).then_some(Need::Finished)
+}
+
+/// A running turn in which the reviewer's last word was a refusal.
+fn refused(row: &Row) -> Option<Need> {
+    let refused = &row.refused.as_deref()?.refused;
+    let goes_on = row.state == State::Working && refused.in_a_row > 0;
+    let is_hidden = row.snoozed_until.is_some() || row.put_away || row.is_unattended();
+    (goes_on && !is_hidden).then_some(if refused.is_stuck() { Need::RefusedInARow } else { Need::Refused })
 }
 
 /// "… wants to run `npm publish`".
@@ -88,10 +101,24 @@ fn wants(need: Need, row: &Row) -> String {
         Need::Dialog => "shows a dialog".to_owned(),
         Need::Error if row.state_kind == Some(StateKind::Limit) => format!("has reached a limit{cause}"),
         Need::Error => format!("stopped at an error{cause}"),
+        Need::Refused | Need::RefusedInARow => row.refused.as_deref().map(was_refused).unwrap_or_default(),
         Need::Finished => match row.summary.as_deref() {
             Some(summary) => format!("has finished: {summary}"),
             None => "has finished".to_owned(),
         },
+    }
+}
+
+/// "… was refused 3 calls in a row, last: `git push`".
+fn was_refused(RefusedRow { refused, .. }: &RefusedRow) -> String {
+    let Refusal { tool, target, kind, .. } = &refused.last;
+    let call = if target.is_empty() { tool } else { target };
+    match (kind, refused.in_a_row) {
+        (RefusalKind::Unavailable, _) => format!("cannot go on: its reviewer is unavailable, for `{call}`"),
+        (RefusalKind::Blocked, 0 | 1) => format!("was refused a call by its reviewer: `{call}`"),
+        (RefusalKind::Blocked, many) => {
+            format!("was refused {many} calls in a row by its reviewer, last: `{call}`")
+        }
     }
 }
 

@@ -24,12 +24,29 @@ pub enum Need {
     Error,
     /// The turn ended by itself. That is worth an alert, but the session does not count as "needs you".
     Finished,
+    /// The agent's reviewer refused a call, and the turn goes on. It does not count either.
+    Refused,
+    /// The reviewer refused several calls in a row, or is unavailable. It does not count either.
+    RefusedInARow,
 }
 
 impl Need {
     /// Every kind, in the order of lists.
-    pub const ALL: [Self; 6] =
-        [Self::Approval, Self::Question, Self::Plan, Self::Dialog, Self::Error, Self::Finished];
+    pub const ALL: [Self; 8] = [
+        Self::Approval,
+        Self::Question,
+        Self::Plan,
+        Self::Dialog,
+        Self::Error,
+        Self::Finished,
+        Self::Refused,
+        Self::RefusedInARow,
+    ];
+
+    /// Whether the session waits for the user. Only then does it count as "needs you".
+    pub const fn counts(self) -> bool {
+        !matches!(self, Self::Finished | Self::Refused | Self::RefusedInARow)
+    }
 }
 
 /// What a state needs the user for; `None` when the session does not wait for the user.
@@ -54,12 +71,9 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The count of one need. It is always 0 for [`Need::Finished`].
+    /// The count of one need; 0 for those that do not count.
     pub const fn of(&self, need: Need) -> u32 {
-        match need {
-            Need::Finished => 0,
-            other => self.by_need[other as usize],
-        }
+        if need.counts() { self.by_need[need as usize] } else { 0 }
     }
 
     /// How many altogether.
@@ -68,7 +82,7 @@ impl Counts {
     }
 
     pub(super) const fn add(&mut self, need: Need) {
-        if !matches!(need, Need::Finished) {
+        if need.counts() {
             self.by_need[need as usize] += 1;
         }
     }

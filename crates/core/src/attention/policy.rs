@@ -31,7 +31,7 @@ pub struct Attention {
     pending_outcomes: Vec<AttentionEvent>,
 }
 
-/// A session that needs the user, or has just finished.
+/// A session that needs the user, has just finished, or was refused a call.
 #[derive(Debug, Clone)]
 struct Watched {
     seen: Sighting,
@@ -91,7 +91,7 @@ impl Attention {
     pub fn standing_needs(&mut self, now: Timestamp) -> Option<AttentionEvent> {
         let mut episodes = Vec::new();
         for watched in self.sessions.values_mut() {
-            let was_raised = watched.is_reported && watched.need != Need::Finished;
+            let was_raised = watched.is_reported && watched.need.counts();
             let observed = self.settings.inferred || !watched.seen.inferred;
             if !(was_raised && observed) {
                 continue;
@@ -198,7 +198,7 @@ impl Attention {
             watched.is_reported = true;
             watched.raised = true;
             let silence = silence(&self.settings, &self.in_front, self.muted_until, watched, now);
-            watched.deferred = watched.need != Need::Finished && silence.is_some_and(Silence::is_temporary);
+            watched.deferred = watched.need.counts() && silence.is_some_and(Silence::is_temporary);
             out.push(AttentionEvent::Raised { episode: watched.episode(now), silence });
         }
         let counts = self.counts(now);
@@ -211,7 +211,7 @@ impl Attention {
 
     /// What a session needs the user for, and the time from which it counts in [`Attention::counts`].
     pub fn need_of(&self, session: &SessionId) -> Option<(Need, Timestamp)> {
-        let watched = self.sessions.get(session).filter(|watched| watched.need != Need::Finished)?;
+        let watched = self.sessions.get(session).filter(|watched| watched.need.counts())?;
         Some((watched.need, watched.since + COUNT_DWELL))
     }
 
@@ -231,8 +231,7 @@ impl Attention {
             return Some(now);
         }
         let due = |watched: &Watched| {
-            let counts =
-                Some(watched.since + COUNT_DWELL).filter(|at| watched.need != Need::Finished && *at > now);
+            let counts = Some(watched.since + COUNT_DWELL).filter(|at| watched.need.counts() && *at > now);
             let tells = watched.may_report(&self.settings).then_some(watched.since + self.settings.dwell);
             [counts, tells].into_iter().flatten().min()
         };

@@ -17,7 +17,7 @@ const DAY: u16 = 24 * 60;
 /// After this many spans in a row, the quiet counts as endless.
 const STEPS: usize = 32;
 
-/// The user's choices. By default every observed need raises an alert.
+/// The user's choices. By default every observed need raises an alert, and a single refused call does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttentionSettings {
     /// Kinds that raise an alert.
@@ -40,7 +40,7 @@ pub struct AttentionSettings {
 impl Default for AttentionSettings {
     fn default() -> Self {
         Self {
-            kinds: Need::ALL.into_iter().collect(),
+            kinds: Need::ALL.into_iter().filter(|need| *need != Need::Refused).collect(),
             inferred: false,
             dwell: ALERT_DWELL,
             quiet: Vec::new(),

@@ -24,10 +24,15 @@ pub enum Group {
 ///
 /// A need counts once it has lasted for the dwell (`row.needs`). Until then a request belongs to the running turn:
 /// an automatic reviewer may answer it, and the row would jump to the top and back. After an error the turn is
-/// over. A row that is put away or superseded never counts, because the user has no turn to take there.
+/// over. A row that is put away or superseded never counts, because the user has no turn to take there. Neither does
+/// one that a program started: it works, or it is idle.
 pub const fn group_of(row: &Row) -> Group {
     if row.snoozed_until.is_some() {
         return Group::Idle;
+    }
+    if row.is_unattended() {
+        let waits = matches!(row.state, State::Working | State::WaitingForApproval);
+        return if waits { Group::Working } else { Group::Idle };
     }
     let is_hidden = row.put_away || row.superseded.is_some();
     match (group(row.state, row.state_kind), row.state) {

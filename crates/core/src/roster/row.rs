@@ -8,6 +8,7 @@ use crate::hook::TerminalContext;
 use crate::ids::{Agent, ChainId, SessionId};
 use crate::own::witness::OwnWay;
 use crate::requests::open::Asked;
+use crate::session::refusals::RefusedRow;
 use crate::session::state::{State, StateKind};
 use crate::time::Timestamp;
 use crate::transcript::record::Usage;
@@ -95,6 +96,10 @@ pub struct Row {
     pub background_tasks: u32,
     /// Prompts that wait for the turn to end.
     pub queued_prompts: u32,
+    /// The calls that the agent's reviewer refused.
+    pub refused: Option<Arc<RefusedRow>>,
+    /// How a program started it, in the agent's word; `None` for sessions of people and own sessions.
+    pub started_by: Option<Arc<str>>,
     /// A pull request the session is tied to.
     pub pull_request: Option<(u64, Arc<str>)>,
     /// A process of this session runs.
@@ -122,6 +127,11 @@ impl Row {
     /// Since when its state concerns the user: the end of a snooze counts as a new beginning.
     pub fn needed_since(&self) -> Timestamp {
         self.snooze_ended_at.map_or(self.state_since, |at| at.max(self.state_since))
+    }
+
+    /// Whether the user can answer nothing there: a program started it, and no hook of ours waits for an answer.
+    pub const fn is_unattended(&self) -> bool {
+        self.started_by.is_some() && self.request.is_none()
     }
 
     /// The cause of an error, a limit or a retry, without the witness. `None` in other states, and if the cause is

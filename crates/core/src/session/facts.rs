@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::title::title_of;
 use crate::history::strip_private;
+use crate::session::refusals::Refusals;
 use crate::time::Timestamp;
 use crate::transcript::record::TitleKind;
 
@@ -47,6 +48,8 @@ pub struct TranscriptFacts {
     pub prompt_at: Option<Timestamp>,
     /// Tokens in the context after the newest answer or compaction.
     pub context_used: Option<u64>,
+    /// The calls that the agent's reviewer refused.
+    pub refusals: Refusals,
     /// A pull request the session is tied to: number and address.
     pub pull_request: Option<(u64, Arc<str>)>,
     /// Prompts of the user that wait for the turn to end.

@@ -249,9 +249,15 @@ impl SessionFold {
         self.inherited.own()
     }
 
-    /// Clears the targets of open calls, because the user may exclude them. Returns whether any target was set.
+    /// Clears the targets of open and of refused calls, because the user may exclude them. Returns whether any target was set.
     pub fn forget_targets(&mut self) -> bool {
-        self.turn.pending.forget_targets()
+        self.turn.pending.forget_targets() | self.facts.refusals.forget_target()
+    }
+
+    /// Whether the target of an open or of a refused call is known.
+    pub fn has_targets(&self) -> bool {
+        let refused = self.facts.refusals.shown().map(|refused| &refused.last.target);
+        self.turn.pending.iter().map(|call| &call.target).chain(refused).any(|target| !target.is_empty())
     }
 
     /// Tool calls without a result, oldest first.

@@ -68,6 +68,11 @@ impl PendingTools {
         found.is_some()
     }
 
+    /// The open call with this id.
+    pub fn get(&self, id: &str) -> Option<&PendingTool> {
+        self.iter().find(|call| &*call.id == id)
+    }
+
     fn take_early(&mut self, id: &str) -> bool {
         if self.early.is_empty() {
             return false;

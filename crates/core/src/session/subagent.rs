@@ -10,6 +10,7 @@ use crate::session::answer::{SYNTHETIC, ends_turn};
 use crate::session::id_set::IdSet;
 use crate::session::pending::PendingTools;
 use crate::session::record_data::RecordData;
+use crate::session::refusals::Refusals;
 use crate::session::usage::{RequestKey, RequestLedger};
 use crate::time::{Millis, Timestamp};
 use crate::tool::Ask;
@@ -37,6 +38,7 @@ pub struct SubagentFold {
     last_activity: Option<Timestamp>,
     turn_over: bool,
     finished: bool,
+    refusals: Refusals,
 }
 
 impl SubagentFold {
@@ -52,6 +54,7 @@ impl SubagentFold {
             last_activity: None,
             turn_over: false,
             finished: false,
+            refusals: Refusals::default(),
         }
     }
 
@@ -85,6 +88,9 @@ impl SubagentFold {
             Body::ToolResults(results) => {
                 let mut ours = false;
                 for result in results {
+                    if let Some(at) = record.envelope.at {
+                        self.refusals.fold_result(result, self.pending.get(&result.id), at);
+                    }
                     ours |= self.pending.answer(&result.id);
                 }
                 // The result of a call that was open when the turn ended begins no new turn.
@@ -117,7 +123,12 @@ impl SubagentFold {
     /// Clears the targets of open calls, as
     /// [`SessionFold::forget_targets`](crate::session::fold::SessionFold::forget_targets) does.
     pub fn forget_targets(&mut self) -> bool {
-        self.pending.forget_targets()
+        self.pending.forget_targets() | self.refusals.forget_target()
+    }
+
+    /// The calls that the agent's reviewer refused.
+    pub fn refusals(&self) -> &Refusals {
+        &self.refusals
     }
 
     /// Sets what the meta file beside the transcript says: the subagent has finished, or was woken again.

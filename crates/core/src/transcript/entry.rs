@@ -79,6 +79,8 @@ pub struct ToolCall {
     pub left_out: bool,
     /// How it ended.
     pub outcome: Outcome,
+    /// Why the agent's reviewer refused it: its words, or nothing if they are not known. `None` if it did not refuse it.
+    pub refusal: Option<String>,
     /// The result as text, cut at [`PAYLOAD_LIMIT`](super::timeline::PAYLOAD_LIMIT).
     pub output: Option<String>,
     /// It was cut.

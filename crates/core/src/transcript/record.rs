@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use super::origin::{SUBAGENT, SessionRecord};
 pub use super::tokens::{TokenTotal, Usage};
 use crate::ids::RecordId;
+use crate::session::refusals::RefusalKind;
 use crate::time::Timestamp;
 use crate::tool::{Ask, Mode};
 
@@ -229,8 +230,10 @@ pub struct ToolResult<'a> {
 pub enum Denial {
     /// The user refused it.
     User,
-    /// A rule, a hook or the automatic mode refused it.
+    /// A rule or a hook.
     Policy,
+    /// The agent's own reviewer.
+    Reviewer(RefusalKind),
 }
 
 /// One block of an answer.

@@ -22,6 +22,7 @@ use super::record::{
 use crate::history::Exclude;
 use crate::ids::RecordId;
 use crate::own::split_context;
+use crate::session::facts::first_line;
 use crate::time::Timestamp;
 pub use leave_out::EXCLUDED;
 use leave_out::{LeaveOut, input_text, public};
@@ -45,6 +46,8 @@ fn told_before(content: &Content<'_>) -> usize {
 #[derive(Debug)]
 struct PendingResult {
     outcome: Outcome,
+    /// The agent's reviewer refused the call.
+    reviewed: bool,
     output: Bounded,
     at: Option<Timestamp>,
     offset: u64,
@@ -189,6 +192,7 @@ impl TimelineBuilder {
                         input_cut: input.cut,
                         left_out: left_out.is_some(),
                         outcome: Outcome::Pending,
+                        refusal: None,
                         output: None,
                         output_cut: false,
                         duration: None,
@@ -231,6 +235,7 @@ impl TimelineBuilder {
             };
             let finished = PendingResult {
                 outcome,
+                reviewed: matches!(result.denied, Some(Denial::Reviewer(_))),
                 output: result_text(block.content, PAYLOAD_LIMIT),
                 at: place.envelope.at,
                 offset: place.offset,
@@ -344,7 +349,13 @@ fn join(call: &mut ToolCall, called: Option<Timestamp>, result: PendingResult, l
     call.outcome = result.outcome;
     call.output = leave_out.output(call, &result.output.text);
     call.output_cut = call.output.is_some() && result.output.cut;
+    call.refusal = result.reviewed.then(|| reviewers_words(call.output.as_deref().unwrap_or_default()));
     call.duration = called.zip(result.at).map(|(called, ended)| ended.since(called));
     call.result_offset = Some(result.offset);
     call.agent = result.agent;
+}
+
+/// The reviewer's reason on one line: what follows "Reason:", else the first line.
+fn reviewers_words(output: &str) -> String {
+    first_line(output.split_once("Reason:").map_or(output, |(_, reason)| reason))
 }

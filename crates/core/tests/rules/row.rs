@@ -53,6 +53,8 @@ pub fn bare(id: &str) -> Row {
         subagents: Subagents::default(),
         background_tasks: 0,
         queued_prompts: 0,
+        refused: None,
+        started_by: None,
         pull_request: None,
         live: false,
         own: None,

@@ -1,6 +1,6 @@
 //! The facts that a row shows besides the state.
 
-use watchbill_core::transcript::record::{Block, Body, StopReason, TitleKind, Usage};
+use watchbill_core::transcript::record::{Block, Body, Denial, StopReason, TitleKind, ToolResult, Usage};
 
 use crate::script::*;
 
@@ -99,4 +99,43 @@ fn pending_tools_carry_their_targets() {
     let [tool] = &play.fold.pending_tools()[..] else { panic!("one call") };
     assert_eq!((&*tool.id, &*tool.tool, &*tool.target, tool.since), ("a", "Bash", "make it so", at(1.0)));
     assert_eq!(play.reading().detail, "Bash is running: make it so");
+}
+
+#[test]
+fn the_reviewers_refusals_are_counted_with_their_calls() {
+    use watchbill_core::session::refusals::RefusalKind;
+    let blocked = Denial::Reviewer(RefusalKind::Blocked);
+    let mut play = Play::of([
+        prompt(0.0, "go"),
+        calls(1.0, "a", "Bash"),
+        refused(2.0, "a", blocked),
+        calls(3.0, "b", "Bash"),
+        refused(4.0, "b", Denial::User),
+        calls(5.0, "c", "Write"),
+        refused(6.0, "c", blocked),
+    ]);
+    let shown = |play: &Play| play.fold.facts().refusals.shown().cloned().unwrap();
+    let told = shown(&play);
+    assert_eq!(
+        (told.count, told.in_a_row, told.row_since),
+        (2, 2, at(2.0)),
+        "the user's refusal is another matter"
+    );
+    assert_eq!((&*told.last.tool, &*told.last.target, told.last.at), ("Write", "make it so", at(6.0)));
+    assert!(play.fold.has_targets());
+    play.fold.forget_targets();
+    assert_eq!((&*shown(&play).last.target, play.fold.has_targets()), ("", false));
+    play.apply(&prompt(9.0, "try again"));
+    assert_eq!((shown(&play).count, shown(&play).in_a_row), (2, 0));
+}
+
+#[test]
+fn words_of_a_refusal_in_a_foreign_text_are_not_counted() {
+    use watchbill_core::session::refusals::RefusalKind;
+    let denied = Some(Denial::Reviewer(RefusalKind::Blocked));
+    for (tool, counts) in [("Bash", true), ("mcp__web__read", false), ("WebFetch", false)] {
+        let told = ToolResult { is_error: true, denied, denied_by_text: true, ..result("a") };
+        let records = [prompt(0.0, "go"), calls(1.0, "a", tool), record(2.0, Body::ToolResults(vec![told]))];
+        assert_eq!(Play::of(records).fold.facts().refusals.shown().is_some(), counts, "{tool}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use watchbill_agents::files::project_of;
+use watchbill_agents::traits;
 use watchbill_core::chain::lineage::Segment;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
@@ -10,6 +11,8 @@ use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
 use watchbill_core::session::facts::TranscriptFacts;
+use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::refusals::RefusedRow;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::{CompactTrigger, SUBAGENT};
@@ -92,6 +95,31 @@ fn title(
         .cloned()
         .or_else(|| facts.and_then(TranscriptFacts::title))
         .or_else(|| inputs.own.and_then(OwnWitness::title))
+}
+
+/// The calls that the agent's reviewer refused, by the transcripts and by hooks that are ahead of them.
+fn refused(inputs: &RowInputs<'_>, hooks: Option<&HookSession>) -> Option<Arc<RefusedRow>> {
+    let fold = inputs.fold.map(|(_, fold)| fold);
+    let mut refusals = fold.map(|fold| fold.facts().refusals.clone()).unwrap_or_default();
+    let of_agents = inputs.session.into_iter().flat_map(|session| session.agent_refusals.values());
+    of_agents.for_each(|more| refusals.join(more));
+    if let Some(hooks) = hooks {
+        hooks.add_refused(&mut refusals, fold.and_then(SessionFold::clock));
+    }
+    let refused = refusals.shown()?.clone();
+    let allow = (traits(inputs.agent()).allow_rule)(&refused.last.tool, &refused.last.target);
+    Some(Arc::new(RefusedRow { refused, allow }))
+}
+
+/// The agent's word for how a program started the session. Own sessions are answered here, and what the process says
+/// goes before what an earlier one wrote.
+fn started_by(inputs: &RowInputs<'_>, entry: Option<&RegistryEntry>) -> Option<Arc<str>> {
+    let word = entry
+        .filter(|_| inputs.live)
+        .and_then(|entry| entry.entrypoint.as_ref())
+        .or_else(|| inputs.fold?.1.facts().entrypoint.as_ref())?;
+    let is_program = inputs.own.is_none() && traits(inputs.agent()).is_of_program(word);
+    is_program.then(|| Arc::clone(word))
 }
 
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
@@ -224,6 +252,8 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         queued_prompts: ahead
             .map(OwnFold::queued)
             .unwrap_or_else(|| carried_on.map_or(0, |facts| facts.queued_prompts)),
+        refused: refused(inputs, hooks),
+        started_by: started_by(inputs, entry),
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,
         own: own.map(|own| Arc::new(own.row())),

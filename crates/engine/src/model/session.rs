@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use watchbill_agents::Root;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::PendingTool;
+use watchbill_core::session::refusals::Refusals;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::Usage;
@@ -40,6 +41,8 @@ pub struct SessionData {
     pub agent_calls: BTreeMap<FilePath, Vec<PendingTool>>,
     /// The requests for permission that files of subagents tell, by file.
     pub asked: BTreeMap<FilePath, PendingTool>,
+    /// The calls of subagents that the agent's reviewer refused, by file.
+    pub agent_refusals: BTreeMap<FilePath, Refusals>,
     /// Those of `agents` that are of no subagent: they tell only what the session itself asks.
     pub aside: BTreeSet<FilePath>,
     /// The root under which it was found.
@@ -69,6 +72,7 @@ pub struct AgentState {
     aside: bool,
     calls: Vec<PendingTool>,
     asks: Option<PendingTool>,
+    refusals: Refusals,
 }
 
 impl AgentState {
@@ -81,6 +85,7 @@ impl AgentState {
             aside: fold.agent().is_empty(),
             calls: if copies { Vec::new() } else { fold.pending_tools().cloned().collect() },
             asks: fold.asks().cloned(),
+            refusals: if copies { Refusals::default() } else { fold.refusals().clone() },
         }
     }
 }
@@ -120,6 +125,10 @@ impl SessionData {
         }
         self.asked.remove(path);
         self.asked.extend(state.asks.map(|call| (path.clone(), call)));
+        self.agent_refusals.remove(path);
+        if state.refusals.shown().is_some() {
+            self.agent_refusals.insert(path.clone(), state.refusals);
+        }
     }
 
     /// Removes the data of a subagent whose file is gone.
@@ -132,6 +141,7 @@ impl SessionData {
         self.copies.remove(path);
         self.parts.remove(path);
         self.agent_calls.remove(path);
+        self.agent_refusals.remove(path);
         self.asked.remove(path);
         self.aside.remove(path);
     }

@@ -12,14 +12,14 @@ impl TrackedFile {
         self
     }
 
-    /// Sets other rules. Forgets the targets of open calls, because the fold does not know which other paths the calls
-    /// name.
+    /// Sets other rules. Forgets the targets of open and of refused calls, because the fold does not know which other
+    /// paths the calls name.
     pub(crate) fn set_exclude(&mut self, exclude: &Exclude) {
         self.exclude = exclude.clone();
         self.forget_targets();
     }
 
-    /// Forgets the targets of open calls.
+    /// Forgets the targets of open and of refused calls.
     pub(crate) fn forget_targets(&mut self) {
         match &mut self.fold {
             Fold::Main(fold) => fold.forget_targets(),
@@ -27,19 +27,15 @@ impl TrackedFile {
         }
     }
 
-    /// The stored fold without the targets of open calls; `None` if it has none.
+    /// The stored fold without the targets of open and of refused calls; `None` if it has none.
     pub fn without_targets(&mut self) -> Option<Vec<u8>> {
         match &mut self.fold {
-            Fold::Main(fold) if fold.pending_tools().iter().all(|call| call.target.is_empty()) => None,
-            Fold::Agent(fold) if fold.pending_tools().all(|call| call.target.is_empty()) => None,
-            Fold::Main(fold) => {
+            Fold::Main(fold) if fold.has_targets() => {
                 fold.forget_targets();
                 Some(fold.snapshot())
             }
-            Fold::Agent(fold) => {
-                fold.forget_targets();
-                Some(fold.snapshot())
-            }
+            Fold::Agent(fold) => fold.forget_targets().then(|| fold.snapshot()),
+            Fold::Main(_) => None,
         }
     }
 }

@@ -1,16 +1,17 @@
 //! The facts from the agent's hooks, by session: a fold of the events, and facts that only the hook sender can see.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use watchbill_core::chain::HookMove;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::hook::{
-    HookEvent, HookFold, HookMessage, HookMoves, HookOrigin, HookPayload, HookTurn, HookWitness,
-    TerminalContext,
+    HookEvent, HookFold, HookMessage, HookMoves, HookOrigin, HookPayload, HookToolCall, HookTurn,
+    HookWitness, TerminalContext,
 };
 use watchbill_core::ids::{Agent, Instance, SessionId};
+use watchbill_core::session::refusals::{KNOWN_REFUSALS, Refusal, RefusalKind, Refusals};
 use watchbill_core::time::Timestamp;
 use watchbill_watch::process::Processes;
 
@@ -19,6 +20,8 @@ use watchbill_watch::process::Processes;
 const MAX_SESSIONS: usize = 4096;
 /// Number of terminals in memory for each session. Users seldom resume a session elsewhere.
 const MAX_TERMINALS: usize = 16;
+/// Number of refused calls in memory for each session: fewer than a transcript's fold tells apart.
+const MAX_REFUSED: usize = KNOWN_REFUSALS / 2;
 
 /// All facts from hooks.
 #[derive(Debug, Default)]
@@ -48,6 +51,8 @@ pub struct HookSession {
     first_at: Option<Timestamp>,
     last_at: Timestamp,
     last_order: u64,
+    /// The newest calls that the agent's reviewer refused: their ids, tools and times.
+    refused: VecDeque<(Arc<str>, Arc<str>, Timestamp)>,
 }
 
 #[derive(Debug, Clone)]
@@ -207,6 +212,12 @@ impl HookSession {
             fill(&mut self.model, model, is_newest);
             fill(&mut self.title, title, is_newest);
         }
+        if let HookEvent::PermissionDenied(HookToolCall { id: Some(id), tool, .. }) = &payload.event {
+            if self.refused.len() == MAX_REFUSED {
+                self.refused.pop_front();
+            }
+            self.refused.push_back((Arc::clone(id), Arc::clone(tool), origin.at));
+        }
         self.last_at = self.last_at.max(origin.at);
         if is_newest {
             self.last_order = origin.order;
@@ -316,6 +327,16 @@ impl HookSession {
     /// The newest permission mode.
     pub fn mode(&self) -> Option<&Arc<str>> {
         self.mode.as_ref()
+    }
+
+    /// Adds the refused calls that no transcript tells yet. Their targets are left out: the transcript, which follows
+    /// within milliseconds, knows whether they may be shown. `until` is the time of its newest record.
+    pub fn add_refused(&self, refusals: &mut Refusals, until: Option<Timestamp>) {
+        for (id, tool, at) in &self.refused {
+            let (tool, target) = (Arc::clone(tool), Arc::from(""));
+            let refusal = Refusal { tool, target, at: *at, kind: RefusalKind::Blocked };
+            refusals.add(id, refusal, Some(*at) > until);
+        }
     }
 
     /// The time of the first event.

@@ -18,6 +18,7 @@ mod hooks;
 mod identity;
 mod own_sessions;
 mod records;
+mod refusals;
 mod status_files;
 mod turns;
 mod waiting;

@@ -38,11 +38,7 @@ impl From<&Asked> for Request {
             options: questions.first().map(|question| question.options.clone()).unwrap_or_default(),
             several: questions.first().filter(|question| question.several).map(|_| true),
             questions,
-            always: request
-                .always
-                .iter()
-                .map(|rule| RequestRule { rule: texts(&rule.rule), place: texts(&rule.place) })
-                .collect(),
+            always: request.always.iter().map(RequestRule::from).collect(),
             mode: request.mode.as_ref().map(texts),
             opened_at: request.opened_at.to_string(),
             answerable: match request.via {
@@ -121,6 +117,12 @@ impl Request {
             changed: self.changed_files.iter().map(|path| (&**path).into()).collect(),
             not_compared: self.not_compared.iter().map(|path| (&**path).into()).collect(),
         }
+    }
+}
+
+impl From<&SuggestedRule> for RequestRule {
+    fn from(rule: &SuggestedRule) -> Self {
+        Self { rule: rule.rule.to_string(), place: rule.place.to_string() }
     }
 }
 

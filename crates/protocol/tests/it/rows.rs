@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
+use watchbill_core::requests::request::SuggestedRule;
 use watchbill_core::roster::row::{PendingTool, Reason, Row, Source, Subagents, Supersession};
+use watchbill_core::session::refusals::{Refusal, RefusalKind, Refused, RefusedRow};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
@@ -21,6 +23,16 @@ pub fn bare(id: &str) -> Row {
     let (source, detail) = (Source::Timeout, Arc::from("nothing for 10 min"));
     let state_reason = Reason { source, detail, confidence: Confidence::Inferred };
     Row { state_since: at(0), last_activity_at: at(0), state_reason, ..row::bare(id) }
+}
+
+fn refused() -> RefusedRow {
+    let (tool, target) = (Arc::from("Bash"), Arc::from("git push origin main"));
+    let last = Refusal { tool, target, at: at(4_500), kind: RefusalKind::Unavailable };
+    let (rule, place) = (Arc::from("Bash(git push origin main)"), Arc::from("permissions.allow"));
+    RefusedRow {
+        refused: Refused { count: 2, in_a_row: 1, row_since: at(4_500), last },
+        allow: Some(SuggestedRule { rule, place }),
+    }
 }
 
 /// A row with all optional values.
@@ -74,6 +86,8 @@ pub fn full(id: &str) -> Row {
         subagents: Subagents { running: 1, total: 3 },
         background_tasks: 2,
         queued_prompts: 1,
+        refused: Some(Arc::new(refused())),
+        started_by: text("sdk-cli"),
         pull_request: Some((42, Arc::from("https://example.invalid/pull/42"))),
         live: true,
         own: None,

@@ -9,6 +9,10 @@ export type Status = { needsYou: number, working: number, yourTurn: number, idle
  */
 needs: { [key in string]: number }, 
 /**
+ * How many sessions work on although their newest call was refused by the agent's reviewer; absent for 0.
+ */
+refused?: number, 
+/**
  * Why the history is not kept at the moment, as a text for the user.
  */
 trouble?: string, };

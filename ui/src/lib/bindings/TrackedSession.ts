@@ -3,7 +3,9 @@ import type { Context } from "./Context";
 import type { Group } from "./Group";
 import type { PendingTool } from "./PendingTool";
 import type { PullRequest } from "./PullRequest";
+import type { Refused } from "./Refused";
 import type { Request } from "./Request";
+import type { StartedBy } from "./StartedBy";
 import type { StateReason } from "./StateReason";
 import type { Subagents } from "./Subagents";
 import type { Terminal } from "./Terminal";
@@ -71,4 +73,12 @@ putAway?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pending
 /**
  * Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
  */
-queueHeld?: string, pullRequest?: PullRequest, };
+queueHeld?: string, 
+/**
+ * The calls that the agent's reviewer refused without asking.
+ */
+refused?: Refused, 
+/**
+ * A program started it, and no person can answer it: it has no needs and raises no alert.
+ */
+startedBy?: StartedBy, pullRequest?: PullRequest, };

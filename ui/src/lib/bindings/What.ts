@@ -18,6 +18,10 @@ inputCut?: boolean,
  */
 outcome: string, 
 /**
+ * Why the agent's reviewer refused it, in its words; absent if it did not. The `outcome` is `denied`.
+ */
+refusal?: string, 
+/**
  * The output as text, cut at 16 KiB.
  */
 output?: string, 

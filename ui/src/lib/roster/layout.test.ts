@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 
 import type { TrackedSession } from "../bindings/TrackedSession";
-import { everydayRows, row } from "../host/mock/rows";
-import { countsOf, layoutOf, ofHistory, sameLayout, withText } from "./layout";
+import { programRows, refusedRows } from "../host/mock/programs";
+import { everydayRows, inRosterOrder, row } from "../host/mock/rows";
+import { countsOf, type Filter, layoutOf, ofHistory, sameLayout, withText } from "./layout";
+import { runsOf, runsWords } from "./runs";
 
 const none = { groups: new Set<never>(), text: "" };
 
@@ -68,6 +70,17 @@ test("`agent:` keeps the sessions of one agent", () => {
   expect([find("agent:codex"), find("agent:claude"), find("agent:none"), find("")]).toEqual([["b"], ["a"], [], ["a", "b"]]);
 });
 
+test("`state:` keeps a group, a state, a kind of it, or the sessions with refused calls", () => {
+  const rows = [...everydayRows(), ...refusedRows()];
+  const count = (text: string): number => withText(rows, text).length;
+  expect(count("state:needs-you")).toBe(rows.filter((session) => session.group === "needs_you").length);
+  expect(count("state:question")).toBe(1);
+  expect(count("state:refused")).toBe(2);
+  expect(count("state:refused hotfix")).toBe(1);
+  expect(count("state:nothing")).toBe(0);
+  expect(count("state:"), "while the value is being typed it narrows nothing").toBe(rows.length);
+});
+
 test("`project:` works as in the palette, and filters for the history hide no session", () => {
   const rows = [row({ sessionId: "a", cwd: "/home/dev/api-server", title: "Fix it" }), row({ sessionId: "b", cwd: "/home/dev/shop", title: "Fix api-server" }), row({ sessionId: "c", repoRoot: "/srv/api-server", cwd: "/srv/api-server/sub" })];
   const find = (text: string) => layoutOf(rows, { ...none, text }).flatMap((section) => section.ids);
@@ -78,4 +91,23 @@ test("`project:` works as in the palette, and filters for the history hide no se
   expect(find("fix role:prompt tool:Bash")).toEqual(["a", "b"]);
   expect(find("project:"), "while the value is being typed it narrows nothing").toEqual(["a", "b", "c"]);
   expect(ofHistory("fix role:prompt tool:Bash role:answer project:x")).toEqual(["role:", "tool:"]);
+});
+
+test("one row stands for the runs of a starter; a search, the key and the refused view show each", () => {
+  const rows = inRosterOrder(programRows());
+  const titles = (filter: Partial<Filter>): (string | undefined)[] => layoutOf(rows, { ...none, ...filter }).flatMap((section) => section.ids).map((id) => rows.find((one) => one.sessionId === id)?.title);
+  expect(titles({}).toSorted()).toEqual(["Review the staged changes", "Summarise the day", "Translate the release notes"]);
+  expect(titles({ programs: true })).toHaveLength(12);
+  const mixed = layoutOf([...rows, row({ sessionId: "older", state: "idle", stateSince: "2026-03-01T00:00:00.000Z" })], none);
+  expect(mixed[0]?.ids[0], "the sessions of programs stand at the end of the group").toBe("older");
+  expect(titles({ text: "staged" })).toHaveLength(9);
+  const runs = runsOf(rows);
+  expect(runs.get("run-sdk-cli-0")).toEqual({ count: 9, failed: 2, entrypoint: "sdk-cli" });
+  expect([...runs.keys()].sort(), "a single run has a row of its own").toEqual(["run-sdk-cli-0", "run-sdk-py-0"]);
+  expect([...runs.values()].map(runsWords)).toContain("9 runs, 2 failed · sdk-cli");
+});
+
+test("the refused view shows the sessions whose calls were refused", () => {
+  const rows = [...refusedRows(), ...everydayRows()];
+  expect(layoutOf(rows, { ...none, refused: true })).toEqual([{ group: "working", ids: ["refused-stuck", "refused-goes-on"] }]);
 });

@@ -1,9 +1,11 @@
-// The order of rows: groups in the engine's order, narrowed by the filter. Nothing is sorted here.
+// The order of rows: groups in the engine's order, narrowed by the filter, each with the sessions of programs at its end.
+// Nothing is sorted here.
 
 import type { Group } from "../bindings/Group";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { readTyped } from "../query";
 import { needsPerson } from "./apply";
+import { starterOf } from "./runs";
 import { nowOf, placeOf, titleOf } from "./words";
 
 export const GROUPS: readonly Group[] = ["needs_you", "working", "your_turn", "idle"];
@@ -17,7 +19,19 @@ export const GROUP_WORDS: Record<Group, string> = {
 
 export type Section = { readonly group: Group; readonly ids: readonly string[] };
 
-export type Filter = { readonly groups: ReadonlySet<Group>; readonly text: string };
+export type Filter = {
+  readonly groups: ReadonlySet<Group>;
+  readonly text: string;
+  /** Only sessions with refused calls. */
+  readonly refused?: boolean;
+  /** Each session that a program started, not one for each starter. */
+  readonly programs?: boolean;
+};
+
+/** Whether one row stands for the runs of a starter. A search shows each run that matches. */
+export function folds({ text, refused = false, programs = false }: Omit<Filter, "groups">): boolean {
+  return !programs && !refused && text.trim() === "";
+}
 
 /**
  * Number of sessions in each group, without any filter and with those still on their way. Superseded rows are shown
@@ -30,13 +44,17 @@ export function countsOf(sessions: readonly TrackedSession[], rest?: Readonly<Re
 }
 
 /** The parsed text of the filter. */
-type Wanted = { readonly terms: readonly string[]; readonly projects: readonly string[]; readonly agents: readonly string[] };
+type Wanted = { readonly terms: readonly string[]; readonly projects: readonly string[]; readonly agents: readonly string[]; readonly states: readonly string[] };
 
-/** Words, `project:` and `agent:` as in the palette. Other filters apply only to the history, see {@link ofHistory}. */
+/** The history has no states, so the palette does not know this filter. */
+const STATE = /(^|\s)state:(\S*)(?=\s|$)/giu;
+
+/** Words, `state:`, and `project:` and `agent:` as in the palette. Other filters apply only to the history, see {@link ofHistory}. */
 function wantedOf(text: string): Wanted {
-  const { words, filters } = readTyped(text, 0);
+  const states = [...text.matchAll(STATE)].flatMap((found) => (found[2] ? [found[2].toLocaleLowerCase().replaceAll("-", "_")] : []));
+  const { words, filters } = readTyped(text.replace(STATE, "$1"), 0);
   const valuesOf = (name: string): string[] => filters.flatMap(({ filter, value }) => (filter === name ? [value.toLocaleLowerCase()] : []));
-  return { terms: words.toLocaleLowerCase().split(/\s+/).filter(Boolean), projects: valuesOf("project"), agents: valuesOf("agent") };
+  return { terms: words.toLocaleLowerCase().split(/\s+/).filter(Boolean), projects: valuesOf("project"), agents: valuesOf("agent"), states };
 }
 
 /** Names of the filters that apply only to the history. */
@@ -48,18 +66,27 @@ export function ofHistory(text: string): string[] {
 /** The sessions that match the filter's text. */
 export function withText(sessions: readonly TrackedSession[], text: string): readonly TrackedSession[] {
   const wanted = wantedOf(text);
-  if (wanted.terms.length + wanted.projects.length + wanted.agents.length === 0) return sessions;
+  if (wanted.terms.length + wanted.projects.length + wanted.agents.length + wanted.states.length === 0) return sessions;
   return sessions.filter((session) => matches(session, wanted));
 }
 
 export function layoutOf(sessions: readonly TrackedSession[], filter: Filter): Section[] {
   const ids: Record<Group, string[]> = { needs_you: [], working: [], your_turn: [], idle: [] };
+  const ofPrograms: Record<Group, string[]> = { needs_you: [], working: [], your_turn: [], idle: [] };
+  const starters = new Set<string>();
   for (const session of withText(sessions, filter.text)) {
     const group = groupOf(session);
     if (filter.groups.size > 0 && !filter.groups.has(group)) continue;
-    ids[group].push(session.sessionId);
+    if (filter.refused === true && session.refused === undefined) continue;
+    const starter = starterOf(session);
+    if (starter !== undefined && folds(filter)) {
+      if (starters.has(starter)) continue;
+      starters.add(starter);
+    }
+    (starter === undefined ? ids : ofPrograms)[group].push(session.sessionId);
   }
-  return GROUPS.filter((group) => ids[group].length > 0).map((group) => ({ group, ids: ids[group] }));
+  const sections = GROUPS.map((group) => ({ group, ids: [...ids[group], ...ofPrograms[group]] }));
+  return sections.filter((section) => section.ids.length > 0);
 }
 
 /** An unknown group, from a newer engine, goes last instead of missing. */
@@ -67,7 +94,9 @@ function groupOf(session: TrackedSession): Group {
   return GROUPS.includes(session.group) ? session.group : "idle";
 }
 
-function matches(session: TrackedSession, { terms, projects, agents }: Wanted): boolean {
+function matches(session: TrackedSession, { terms, projects, agents, states }: Wanted): boolean {
+  const kinds = [session.group, session.state, session.stateKind ?? "", session.refused === undefined ? "" : "refused"];
+  if (!states.every((wanted) => kinds.some((kind) => kind.startsWith(wanted)))) return false;
   if (!agents.every((wanted) => session.agent.startsWith(wanted))) return false;
   const { project } = placeOf(session);
   const folders = [project, session.repoRoot, session.cwd].join("\n").toLocaleLowerCase();

@@ -6,19 +6,21 @@ import type { RosterMessage } from "../bindings/RosterMessage";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { type Host, isNotFound, reasonOf } from "../host/host";
 import { applyDelta, fromSnapshot, headOf, isLessThan, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
-import { countsOf, layoutOf, sameLayout, type Section, unseenIn, withText } from "./layout";
+import { countsOf, folds, layoutOf, sameLayout, type Section, unseenIn, withText } from "./layout";
+import { runsOf } from "./runs";
+import { RosterView } from "./view.svelte";
 import { announcementOf } from "./words";
 
 /** The place of a search hit in a session. */
 export type WantedPlace = { readonly sessionId: string; readonly agentId: string | undefined; readonly offset: number };
 
 type Awaited = { readonly id: string; readonly place: WantedPlace | undefined };
-export type Phase = "connecting" | "live" | "failed";
 
 export class RosterModel {
   readonly clock = new EngineClock();
+  readonly view = new RosterView(() => this.release());
   roster = $state.raw<Roster>(NO_ROSTER);
-  phase = $state<Phase>("connecting");
+  phase = $state<"connecting" | "live" | "failed">("connecting");
   failure = $state("");
   showAll = $state(false);
   /** `time` changes if the same words are news again. */
@@ -27,13 +29,12 @@ export class RosterModel {
   groups = $state.raw<ReadonlySet<Group>>(new Set());
   /** The selected session as last seen. It stays when the roster drops its row: the user may still read it. */
   selected = $state.raw<TrackedSession | undefined>();
-  /** Whether the detail pane shows the selected session. */
-  opened = $state(false);
+  opened = $state(false); // Whether the detail pane shows the selected session.
   /** The segment to scroll to, if a superseded session was asked for. */
   wantedSegment = $state.raw<{ sessionId: string } | undefined>();
   /** The place to scroll to, if a search hit was chosen. */
   wantedPlace = $state.raw<WantedPlace | undefined>();
-  /** A session asked for from outside the list. The list scrolls to it. */
+  /** Asked for from outside the list, which scrolls to it. */
   asked = $state.raw<{ sessionId: string; found: boolean; reason?: string } | undefined>();
   /** A new number starts a new pane. A successor goes on in the same pane. */
   pane = $state(0);
@@ -41,7 +42,9 @@ export class RosterModel {
   #outside = $state.raw<string | undefined>();
   #held = $state.raw<{ sections: readonly Section[]; rows: ReadonlyMap<string, TrackedSession> } | undefined>();
   #byId = $derived(new Map(this.roster.sessions.map((session) => [session.sessionId, session])));
-  #layout = $derived(layoutOf(this.roster.sessions, { groups: this.groups, text: this.text }));
+  #filter = $derived(this.view.filter(this.groups, this.text));
+  #layout = $derived(layoutOf(this.roster.sessions, this.#filter));
+  runs = $derived(folds(this.#filter) ? runsOf(this.roster.sessions) : new Map<string, never>());
 
   counts = $derived(countsOf(this.roster.sessions, this.roster.rest));
   /** The counts that match the words of the filter; undefined without words. */
@@ -53,7 +56,7 @@ export class RosterModel {
   /** While the order is held: number of sessions that need the user but are not in the held group "Needs you". */
   unseen = $derived(this.#held === undefined ? 0 : unseenIn(this.#held.sections, this.roster.sessions));
   /** The user's filter leaves rows out. */
-  filtered = $derived(this.text.trim() !== "" || this.groups.size > 0);
+  filtered = $derived(this.text.trim() !== "" || this.groups.size > 0 || this.view.refused);
   /** The roster does not show the selected session: a link or a search asked for it. */
   isOutside = $derived(this.selected !== undefined && this.#outside === this.selected.sessionId && !this.#byId.has(this.#outside));
   /** The selected session is no longer in the roster. Its row is from before. */
@@ -96,9 +99,7 @@ export class RosterModel {
   }
 
   /** A held row that the roster no longer has. */
-  isGone(id: string): boolean {
-    return !this.#byId.has(id);
-  }
+  isGone = (id: string): boolean => !this.#byId.has(id);
 
   setShowAll(all: boolean): void {
     this.showAll = all;
@@ -120,6 +121,7 @@ export class RosterModel {
 
   clearFilter(): void {
     this.groups = new Set();
+    this.view.refused = false;
     this.setText("");
   }
 

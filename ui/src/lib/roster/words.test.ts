@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { row } from "../host/mock/rows";
-import { glyphOf, nowOf, placeOf, reasonBeside, stateWords, titleOf } from "./words";
+import { glyphOf, nowOf, placeOf, stateWords, titleOf } from "./words";
 
 const of = (sketch: Partial<TrackedSession>): TrackedSession => row({ sessionId: "1234567890", ...sketch });
 const said = (sketch: Partial<TrackedSession>): string => {
@@ -92,12 +92,4 @@ test("every kind has a shape of its own where it matters", () => {
 test("an unknown state is still shown", () => {
   expect(stateWords({ state: "toString", stateKind: "constructor" })).toBe("toString");
   expect(stateWords({ state: "waiting_for_something" })).toBe("waiting for something");
-});
-
-test("an error is shown once: in the card, and not in the reason beside it", () => {
-  const failed = of({ stateKind: "error", error: "API Error: 529", stateReason: { source: "registry", detail: "registry says `idle`; API Error: 529", confidence: "observed" } });
-  expect(reasonBeside({ ...failed, group: "needs_you" })).toBe("registry says `idle`");
-  expect(reasonBeside({ ...failed, group: "idle" }), "there is no card").toBe("registry says `idle`; API Error: 529");
-  const alone = { ...failed, stateReason: { ...failed.stateReason, detail: "API Error: 529" } };
-  expect(reasonBeside({ ...alone, group: "needs_you" })).toBe("");
 });

@@ -17,6 +17,7 @@ export type Glyph =
   | "interrupted"
   | "idle"
   | "snoozed"
+  | "runs"
   | "ended";
 
 export type Tone = "need" | "error" | "plain";
@@ -86,6 +87,11 @@ export function glyphOf(session: TrackedSession): Glyph {
   if (session.state === "ended") return "ended";
   if (session.group === "idle") return "idle";
   return session.stateKind === "interrupted" ? "interrupted" : "turn";
+}
+
+/** Its state is a failure: red, and nothing else is. */
+export function isFailed({ stateKind }: TrackedSession): boolean {
+  return stateKind === "error" || stateKind === "limit" || stateKind === "crashed";
 }
 
 /** The state in words, for the detail pane and screen readers. */
@@ -210,13 +216,6 @@ function backgroundWords(session: TrackedSession): string {
 /** The error on one line; empty if it is not known. */
 function causeOf(session: TrackedSession): string {
   return plainLine(session.error ?? "");
-}
-
-/** The reason of the state. The error is left out if the card below shows it already. */
-export function reasonBeside(session: TrackedSession): string {
-  const { detail } = session.stateReason;
-  if (session.group !== "needs_you" || session.error === undefined || !detail.includes(session.error)) return detail;
-  return detail.replace(session.error, "").replace(/^[;\s]+|[;\s]+$/g, "");
 }
 
 /** The name of a witness. */

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::fields::Fields;
 use super::prompt_source::{other_origin, typed_by_a_person};
 use crate::words::{content_text, is_private, joined_text};
+use watchbill_core::session::refusals::RefusalKind;
 use watchbill_core::transcript::payloads::{Content, RawBlock};
 use watchbill_core::transcript::record::{Body, Denial, Prompt, PromptOrigin, TEXT_LIMIT, ToolResult};
 
@@ -312,10 +313,13 @@ fn denial(f: &Fields<'_>, block: &RawBlock<'_>, is_error: bool) -> Option<Denial
         }
         // The kind names the mechanism, and the decision names its source. A user's refusal through an SDK comes as
         // `permission-rule`. A refusal without a user to ask comes as `user-rejected`.
-        return Some(match f.permission_decision.get("source").word() {
-            Some(source) if source.starts_with("user") => Denial::User,
-            Some("config" | "hook" | "classifier") => Denial::Policy,
-            _ if kind == "user-rejected" => Denial::User,
+        return Some(match (f.permission_decision.get("source").word(), kind) {
+            (Some(source), _) if source.starts_with("user") => Denial::User,
+            (_, "automode-blocked") => Denial::Reviewer(RefusalKind::Blocked),
+            (_, "automode-unavailable") => Denial::Reviewer(RefusalKind::Unavailable),
+            (Some("classifier"), _) => Denial::Reviewer(RefusalKind::Blocked),
+            (Some("config" | "hook"), _) => Denial::Policy,
+            (_, "user-rejected") => Denial::User,
             _ => Denial::Policy,
         });
     }
@@ -341,6 +345,8 @@ fn denial_by_text(text: &str) -> Option<Denial> {
         INTERRUPTED_FOR_TOOL_USE,
     ]) {
         Some(Denial::User)
+    } else if starts(&["Permission for this action was denied by the Claude Code auto mode classifier"]) {
+        Some(Denial::Reviewer(RefusalKind::Blocked))
     } else if starts(&[
         "Permission for this action was denied by",
         "Permission for this action has been denied",

@@ -158,6 +158,7 @@ impl SessionFold {
                 // The agent sends no prompt before every call has its result, so calls that are still open are
                 // orphaned.
                 self.turn.pending.clear();
+                self.facts.refusals.end_row();
                 self.fold_goal(&prompt.text);
             }
             PromptOrigin::TaskNotification => {
@@ -187,7 +188,11 @@ impl SessionFold {
 
     fn fold_results(&mut self, results: &[ToolResult<'_>], step: RecordContext<'_, '_>) {
         let mut ours = false;
+        let copied = self.ancestry.is_copied(step.envelope);
         for result in results {
+            if !copied {
+                self.facts.refusals.fold_result(result, self.turn.pending.get(&result.id), step.now);
+            }
             ours |= self.turn.pending.answer(&result.id);
             if let Some(task) = result.background_task.as_deref() {
                 self.tasks.start(task, step.now);

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::records::{A, B, answer, bash, prompt, turn_over};
+use watchbill_protocol::roster::Group;
+
+use super::records::{A, B, answer, bash, call, prompt, turn_over};
 use crate::house::{House, PROJECT, transcript};
 
 /// Watchbill starts no sessions of its own. Other tools start sessions for summaries. Those end by themselves, need
@@ -30,6 +32,34 @@ fn edge_49_a_helper_session_has_no_need_and_changes_no_other_session() {
         matches!(outcome, watchbill_core::attention::AttentionEvent::Raised { .. })
     };
     assert_eq!(house.outcomes().iter().find(raised), None, "it raises no alert");
+}
+
+/// A program answers what its sessions ask, so such a session needs nothing of the user in any state.
+#[test]
+fn a_session_of_a_program_has_no_need_in_any_state() {
+    let mut house = House::live();
+    let by = |entrypoint: &str, mut record: serde_json::Value| {
+        record["entrypoint"] = json!(entrypoint);
+        record
+    };
+    for (entrypoint, group) in [("sdk-ts", Group::Working), ("claude-vscode", Group::NeedsYou)] {
+        let question = call("t1", "AskUserQuestion", json!({"questions": [{"question": "Which?"}]}));
+        house.write_all(B, [by(entrypoint, prompt("go")), by(entrypoint, question)]).at(2.0);
+        let row = house.row(B);
+        assert_eq!((row.state.as_str(), row.group), ("waiting_for_approval", group), "{entrypoint}");
+        let started_by = row.started_by.as_ref().map(|by| by.entrypoint.as_str());
+        assert_eq!(started_by, Some(entrypoint).filter(|_| group == Group::Working));
+        assert_eq!(row.needs.is_some(), group == Group::NeedsYou, "{entrypoint}");
+        house = House::live();
+    }
+    // A person goes on with it in a terminal.
+    house.write_all(
+        B,
+        [by("sdk-cli", prompt("go")), by("sdk-cli", answer("done")), by("sdk-cli", turn_over())],
+    );
+    assert_eq!(house.row(B).group, Group::Idle);
+    house.registry(9, B, "idle");
+    assert_eq!((house.row(B).started_by, house.row(B).group), (None, Group::YourTurn));
 }
 
 /// A transcript of Codex among those of Claude Code. Watchbill does not read its lifecycle, so it shows no session.

@@ -234,6 +234,7 @@ fn what(what: &CoreWhat, subagent: Option<Subagent>) -> What {
                 Outcome::Background => "background",
             }
             .to_owned(),
+            refusal: call.refusal.clone(),
             output: call.output.clone(),
             output_cut: call.output_cut.then_some(true),
             duration_ms: call.duration.and_then(|span| u64::try_from(span.0).ok()),

@@ -5,8 +5,9 @@ import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { ownRows } from "./own";
 import { askingRows } from "./requests";
-import { ENGINE_START, everydayRows, failedRows, hostileRows, iso, longRows, manyRows, row, writingRows } from "./rows";
-import { endlessTimeline, hostileTimeline, type MockTimeline, storyTimeline } from "./timelines";
+import { programRows, refusedRows } from "./programs";
+import { ENGINE_START, everydayRows, failedRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
+import { endlessTimeline, hostileTimeline, type MockTimeline, refusedTimeline, storyTimeline } from "./timelines";
 
 /** One step of a script: after this many milliseconds, rows change and others are removed. */
 export type Step = { readonly afterMs: number; readonly upserts?: readonly TrackedSession[]; readonly removals?: readonly string[] };
@@ -75,6 +76,10 @@ export function presetNamed(name: string): Preset {
       return { rows: failedRows() };
     case "own":
       return { rows: ownRows(), timelines: (session) => (session.sessionId === "own-works" ? storyTimeline(session.sessionId, false) : NO_TIMELINE) };
+    case "refused":
+      return { rows: inRosterOrder([...refusedRows(), ...everydayRows()]), timelines: (session) => (session.refused ? refusedTimeline : storyTimeline)(session.sessionId) };
+    case "programs":
+      return { rows: inRosterOrder([...everydayRows(), ...programRows()]) };
     case "asking":
       return { rows: askingRows() };
     case "compact":

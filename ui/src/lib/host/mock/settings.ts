@@ -34,6 +34,8 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
   "alerts.dialog": true,
   "alerts.error": true,
   "alerts.finished": true,
+  "alerts.refused": false,
+  "alerts.refused_in_a_row": true,
   "alerts.dwell": "2s",
   "alerts.quiet_hours": [],
   "alerts.muted": [],

@@ -101,6 +101,24 @@ export function storyTimeline(sessionId: string, earlier = false): MockTimeline 
   return { total: story.length, at: (index) => ({ ...at(index), sessionId: index < before ? EARLIER : sessionId }) };
 }
 
+/** A push that the agent's reviewer refuses, twice. */
+export function refusedTimeline(sessionId: string): MockTimeline {
+  const push = (seconds: number): Sketch => ({
+    at: ago(seconds),
+    kind: "tool",
+    id: `push-${seconds}`,
+    tool: "Bash",
+    target: "git push origin main",
+    input: '{"command":"git push origin main"}',
+    outcome: "denied",
+    refusal: "Pushes to the default branch of a shared repository, which the user did not ask for.",
+    output: "Permission for this action was denied. Reason: Pushes to the default branch of a shared repository, which the user did not ask for.",
+    durationMs: 1400,
+  });
+  const sketches: Sketch[] = [{ at: ago(90), kind: "prompt", origin: "human", text: "Fix the login and ship it" }, push(40), { at: ago(30), kind: "response", text: "I try once more." }, push(9)];
+  return { total: sketches.length, at: itemsOf(sketches, sessionId) };
+}
+
 export function hostileTimeline(sessionId: string): MockTimeline {
   return { total: HOSTILE.length, at: itemsOf(HOSTILE, sessionId) };
 }
