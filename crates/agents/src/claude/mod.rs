@@ -38,6 +38,7 @@ pub const TRAITS: Traits = Traits {
 /// How Claude Code runs hooks.
 pub const HOOKS: HookTraits = HookTraits {
     parse: hooks::parse_payload,
+    other_form: None,
     are_of_process: true,
     settings: install::SETTINGS,
     settings_folder: None,

@@ -35,6 +35,7 @@ pub const TRAITS: Traits = Traits {
 /// How Codex runs hooks.
 pub const HOOKS: HookTraits = HookTraits {
     parse: hooks::parse_payload,
+    other_form: None,
     are_of_process: false,
     settings: install::SETTINGS,
     settings_folder: None,

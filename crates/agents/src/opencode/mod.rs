@@ -23,6 +23,7 @@ pub const TRAITS: Traits = Traits {
 /// How opencode runs hooks: by a plugin of ours.
 pub const HOOKS: HookTraits = HookTraits {
     parse: hooks::parse_payload,
+    other_form: None,
     are_of_process: true,
     settings: install::SETTINGS,
     settings_folder: Some((".config/opencode", ("XDG_CONFIG_HOME", "opencode"))),

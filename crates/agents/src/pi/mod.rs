@@ -22,6 +22,7 @@ pub const TRAITS: Traits = Traits {
 /// How pi runs hooks: by an extension of ours.
 pub const HOOKS: HookTraits = HookTraits {
     parse: hooks::parse_payload,
+    other_form: None,
     are_of_process: true,
     settings: install::SETTINGS,
     settings_folder: None,
