@@ -11,11 +11,11 @@ use crate::files::place_of;
 use crate::hook_traits;
 
 /// Folders of agents that run the hooks which Claude Code's settings name. Seen: Copilot CLI 1.0.102 with those of a project, and
-/// Grok 1.0.41 with `~/.claude/settings.json` too.
+/// Grok 1.0.41 with `~/.claude/settings.json` too. Cursor does so by its documents.
 const BORROWERS: [&str; 2] = [".copilot", ".grok"];
 
-/// The variables that these agents set for their hooks.
-const BORROWERS_SIGNS: [&str; 2] = ["COPILOT_CLI", "GROK_SESSION_ID"];
+/// The variables that these agents, and Cursor, set for their hooks.
+const BORROWERS_SIGNS: [&str; 3] = ["COPILOT_CLI", "GROK_SESSION_ID", "CURSOR_VERSION"];
 
 /// The payload of an event, read as its agent writes it.
 ///

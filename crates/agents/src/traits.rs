@@ -88,6 +88,8 @@ impl Traits {
 pub struct HookTraits {
     /// Reads what it writes to a hook.
     pub parse: fn(&[u8]) -> Result<HookPayload, HookError>,
+    /// How settings and payloads differ in form from those of Claude Code; `None`: they do not.
+    pub other_form: Option<&'static OtherForm>,
     /// A hook is a child of the session's process and has the environment of its terminal.
     pub are_of_process: bool,
     /// The settings that name the hooks: below the folder of the agent's settings, and below that of a project.
@@ -127,6 +129,7 @@ impl HookTraits {
     /// Settings in JSON without comments, whose hooks only tell. Each agent names its parser, its settings and its events.
     pub(crate) const OF_SETTINGS: Self = Self {
         parse: |_| Err(HookError::Malformed),
+        other_form: None,
         are_of_process: true,
         settings: "",
         settings_folder: None,
@@ -144,6 +147,17 @@ impl HookTraits {
         note: None,
         trust: None,
     };
+}
+
+/// Hooks whose settings and payloads have a form of their own. The handlers lie in the lists of events themselves, not in groups.
+#[derive(Debug)]
+pub struct OtherForm {
+    /// What a settings file has beside its hooks.
+    pub head: &'static str,
+    /// Writes a payload in the form of Claude Code's. `None`: it is no event. No payload is kept in the agent's own form.
+    pub translate: fn(&[u8]) -> Option<Vec<u8>>,
+    /// The field of what a hook prints that tells the agent something.
+    pub context_field: &'static str,
 }
 
 /// How a person trusts new hooks.

@@ -47,6 +47,7 @@ pub(crate) fn parse_line(line: &[u8], translate: Translation, sink: RecordSink<'
             match &mut record.body {
                 Body::Assistant(answer) => answer.blocks.iter_mut().for_each(runs),
                 body if line["type"] == PERMISSION => *body = asked(&line),
+                body if line["type"] == COMPACTION => *body = Body::Compaction(line["runs"] == true),
                 body if line["type"] == SESSION => *body = named(&line),
                 _ => {}
             }
@@ -60,6 +61,9 @@ pub(crate) fn parse_line(line: &[u8], translate: Translation, sink: RecordSink<'
 
 /// A type of our own: no line of Claude Code says what it stands for.
 const PERMISSION: &str = "permission";
+
+/// The same: a compaction that runs, or is over.
+const COMPACTION: &str = "compaction";
 
 /// The same: which session the file holds.
 const SESSION: &str = "session";
@@ -154,6 +158,11 @@ pub(crate) fn compacted(at: &Value, id: &Value, before: &Value, summary: &Value)
         "type": "system", "subtype": "compact_boundary", "uuid": id, "timestamp": at, "compactMetadata": { "preTokens": before },
     });
     vec![boundary, told]
+}
+
+/// A compaction begins, or is over.
+pub(crate) fn compaction(at: &Value, runs: bool) -> Value {
+    json!({ "type": COMPACTION, "timestamp": at, "runs": runs })
 }
 
 /// A title of the session, which the user gave, or the model made.

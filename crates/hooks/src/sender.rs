@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use watchbill_agents::hooks::is_borrowed;
 use watchbill_agents::process::ClientSigns;
-use watchbill_agents::{Agent, traits};
+use watchbill_agents::{Agent, hook_traits, traits};
 use watchbill_core::history::{keep_public, may_hold_private, strip_private};
 use watchbill_core::hook::terminal;
 
@@ -35,6 +35,9 @@ pub const ANSWER_BUDGET: Duration = Duration::from_millis(25);
 /// client, which is slow to write on a busy machine. After a longer wait, receivers may get a later event before this
 /// one.
 pub const PAYLOAD_BUDGET: Duration = Duration::from_millis(500);
+
+/// The same for an agent whose payloads are told in another form before they are kept: a part of one cannot be.
+const WHOLE_BUDGET: Duration = Duration::from_secs(4);
 
 /// How long the second process waits for the rest of a payload.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -141,7 +144,15 @@ fn send(arguments: &HookArguments, begun: Instant) -> Option<Sent> {
     // Taken before the payload is read: the sender of another event may start during that wait.
     let (order, at) = (clock::since_boot(), clock::wall());
     let mut payload = Vec::new();
-    let extent = stdin::read(&mut input, &mut payload, begun + PAYLOAD_BUDGET).unwrap_or(Extent::Cut);
+    let form = hook_traits(arguments.agent).other_form;
+    let budget = if form.is_some() { WHOLE_BUDGET } else { PAYLOAD_BUDGET };
+    let extent = stdin::read(&mut input, &mut payload, begun + budget).unwrap_or(Extent::Cut);
+    if let Some(form) = form {
+        match (form.translate)(&payload).filter(|_| extent != Extent::Unfinished) {
+            Some(told) => payload = told,
+            None => return Some(Sent::Nothing),
+        }
+    }
     if payload.is_empty() && extent != Extent::Unfinished {
         return Some(Sent::Nothing);
     }

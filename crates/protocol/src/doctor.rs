@@ -135,6 +135,10 @@ pub struct HookSettings {
     /// Whether requests can be answered from Watchbill: the hook that waits for answers is installed.
     #[serde(default)]
     pub answers: bool,
+    /// The agent takes answers from outside, so that this hook can be installed for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>")]
+    pub takes_answers: bool,
     /// Known memory programs that these settings start: they tell the agent something too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>")]

@@ -41,7 +41,7 @@ pub fn follow(configuration: &Arc<Configuration>) -> FileFollower {
     };
     let (wake, configuration) = (orders.clone(), Arc::downgrade(configuration));
     let run = move || {
-        let watcher = Watcher::start(&[], WatchMethod::Auto, move || {
+        let watcher = Watcher::start(&[], &[], WatchMethod::Auto, move || {
             // This fails only when the thread has ended.
             let _ = wake.send(Message::Look);
         });

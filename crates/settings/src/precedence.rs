@@ -32,14 +32,24 @@ pub(crate) struct FixedSources {
     listed: Option<Vec<Root>>,
     /// The agent's own variable: the file ranks before it.
     of_client: Option<PathBuf>,
-    /// The folders of the other agents that are there, found as the agents find them.
-    others: Vec<Root>,
+    /// The agents' folders, found as the agents find them, and whether each was missing at the start.
+    usual: Vec<(Root, bool)>,
     home: Option<PathBuf>,
     pub data_dir: Option<PathBuf>,
     /// The configuration file.
     pub file: Option<PathBuf>,
     /// The user named the file, so it must exist.
     pub named: bool,
+}
+
+/// The agents' folders.
+struct RootsFound<'s> {
+    roots: Vec<Root>,
+    /// See [`Settings::awaited`].
+    awaited: Vec<Root>,
+    source: SettingSource,
+    /// The option or variable that fixes them, if any.
+    by: Option<&'s str>,
 }
 
 impl FixedSources {
@@ -51,8 +61,12 @@ impl FixedSources {
         let path = |name: &str| set(name).map(PathBuf::from).map(whole);
         let dirs = directories::ProjectDirs::from("", "", "watchbill");
         let named = given.config.clone().or_else(|| path("WATCHBILL_CONFIG"));
-        let usual = || dirs.as_ref().map(|dirs| dirs.config_dir().join("config.toml"));
+        let usual_file = || dirs.as_ref().map(|dirs| dirs.config_dir().join("config.toml"));
         let home = path("HOME").or_else(|| directories::BaseDirs::new().map(|dirs| dirs.home_dir().into()));
+        let below_home = |agent| Some(home.as_ref()?.join(traits(agent).folder));
+        let found = |agent| folder_of(agent, env).map(whole).or_else(|| below_home(agent));
+        let usual = Agent::ALL.into_iter().filter_map(|agent| Some(Root::new(agent, found(agent)?)));
+        let usual = usual.map(|root| (root.clone(), !root.is_dir())).collect();
         Self {
             roots: given.roots.clone(),
             listed: set(ROOT_VARIABLE).map(|list| {
@@ -62,12 +76,7 @@ impl FixedSources {
                     .map(|root| root.at(whole(root.to_path_buf())))
                     .collect()
             }),
-            others: Agent::ALL
-                .into_iter()
-                .filter(|agent| *agent != Agent::default())
-                .filter_map(|agent| Some(Root::new(agent, whole(folder_of(agent, env)?))))
-                .filter(|root| root.is_dir())
-                .collect(),
+            usual,
             of_client: traits(Agent::default()).folder_variable.and_then(|(name, _)| path(name)),
             home,
             data_dir: given
@@ -76,12 +85,12 @@ impl FixedSources {
                 .or_else(|| path("WATCHBILL_DATA_DIR"))
                 .or_else(|| dirs.as_ref().map(|dirs| dirs.data_dir().to_path_buf())),
             named: named.is_some(),
-            file: named.or_else(usual).map(whole),
+            file: named.or_else(usual_file).map(whole),
         }
     }
 
-    /// The agent's folders, their source, and the option or variable that fixes them, if any.
-    fn roots(&self, values: &FileValues) -> Result<(Vec<Root>, SettingSource, Option<&str>), SettingsError> {
+    /// The agents' folders, those that are missing by no fault of the user, and where the first came from.
+    fn roots(&self, values: &FileValues) -> Result<RootsFound<'_>, SettingsError> {
         let (mut roots, source, by) = if !self.roots.is_empty() {
             // A shell leaves `~` behind `=` as it is.
             let full = |root: &Root| match root.starts_with("~") {
@@ -103,17 +112,22 @@ impl FixedSources {
             return Err(SettingsError::NoRoots);
         }
         // The folders of agents that are not named are found by themselves.
-        let usual = self
-            .of_client
-            .clone()
-            .or_else(|| Some(self.home.as_ref()?.join(traits(Agent::default()).folder)));
         let is_named = |root: &Root| roots.iter().any(|named| named.agent == root.agent);
-        let found = usual.map(Root::from).into_iter().chain(self.others.iter().cloned());
-        let found: Vec<Root> = found.filter(|root| !is_named(root)).collect();
+        let awaited: Vec<Root> = self
+            .usual
+            .iter()
+            .filter(|(root, missing)| *missing && (source == SettingSource::Default || !is_named(root)))
+            .map(|(root, _)| root.clone())
+            .collect();
+        let found = self.usual.iter().filter(|(root, missing)| !missing && !is_named(root));
+        let found: Vec<Root> = found.map(|(root, _)| root.clone()).collect();
         roots.extend(found);
         // An agent without a folder is not watched.
         roots.retain(|root| !root.as_os_str().is_empty());
-        Ok((roots, source, by))
+        if roots.iter().any(|root| !awaited.contains(root)) {
+            roots.retain(|root| !awaited.contains(root));
+        }
+        Ok(RootsFound { roots, awaited, source, by })
     }
 
     /// The root that a line of the file names, with `~` expanded.
@@ -136,7 +150,7 @@ impl FixedSources {
     /// # Errors
     /// When no folder of the agent can be found.
     pub(crate) fn settle(&self, values: &FileValues) -> Result<Settings, SettingsError> {
-        let roots = self.roots(values)?.0;
+        let RootsFound { roots, awaited, .. } = self.roots(values)?;
         let history = self.history(values, &roots);
         let full = |path: String| self.full(&path).to_string_lossy().into_owned();
         Ok(Settings {
@@ -157,6 +171,7 @@ impl FixedSources {
             scripts_answer: values.flag(SettingKey::AnswersScripts),
             memory: memory(values),
             service: service(values),
+            awaited,
             ..Settings::for_roots(roots)
         })
     }
@@ -191,7 +206,7 @@ impl FixedSources {
             let value = value.map_or_else(|| default.clone(), Value::wire);
             let mut setting = Setting { key: *key, value, default, source, fixed_by: None };
             if *key == SettingKey::Roots
-                && let Ok((roots, source, by)) = self.roots(values)
+                && let Ok(RootsFound { roots, source, by, .. }) = self.roots(values)
                 && matches!(source, SettingSource::Option | SettingSource::Environment)
             {
                 let roots = roots.iter().map(|root| root.named().to_string_lossy().into_owned());

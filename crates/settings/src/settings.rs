@@ -19,6 +19,8 @@ use watchbill_core::time::Millis;
 pub struct Settings {
     /// The folders of the agents.
     pub roots: Vec<Root>,
+    /// The usual folders that were missing at the start. Each counts from when it is there.
+    pub awaited: Vec<Root>,
     /// The folder of our own files: the store, and what the desktop keeps. Without it nothing is kept on disk.
     pub data_dir: Option<PathBuf>,
     /// The timeouts of the source document.
@@ -117,6 +119,7 @@ impl Settings {
     pub fn for_roots(roots: Vec<impl Into<Root>>) -> Self {
         Self {
             roots: roots.into_iter().map(Into::into).collect(),
+            awaited: Vec::new(),
             data_dir: None,
             timeouts: Timeouts::default(),
             recent: Millis::from_secs(24 * 3600),
@@ -143,12 +146,23 @@ impl Settings {
     /// reads, and that of sessions that programs report over HTTP.
     pub fn stored_roots(&self) -> Vec<Root> {
         let beside = |data_dir: &PathBuf| [data_dir.join("own"), over_http_root(data_dir)].map(Root::from);
-        self.roots.iter().cloned().chain(self.data_dir.iter().flat_map(beside)).collect()
+        let awaited = self.awaited.iter().filter(|root| !self.roots.contains(root));
+        self.roots.iter().chain(awaited).cloned().chain(self.data_dir.iter().flat_map(beside)).collect()
     }
 
-    /// The folders of one agent.
+    /// The folders that count now: those that are there, those that the user named, and at least the default agent's.
+    pub fn roots_now(&self, is_there: impl Fn(&Path) -> bool) -> Vec<Root> {
+        let appeared = self.awaited.iter().filter(|root| !self.roots.contains(root));
+        let counts = |root: &&Root| !self.awaited.contains(root) || is_there(root);
+        let now: Vec<Root> = self.roots.iter().chain(appeared).filter(counts).cloned().collect();
+        if now.is_empty() { self.roots.clone() } else { now }
+    }
+
+    /// The folders of one agent. The default agent has one, even before it is there.
     pub fn roots_of(&self, agent: Agent) -> impl Iterator<Item = &Path> {
-        self.roots.iter().filter(move |root| root.agent == agent).map(|root| &*root.path)
+        let awaited =
+            self.awaited.iter().filter(|root| root.agent == Agent::default() && !self.roots.contains(root));
+        self.roots.iter().chain(awaited).filter(move |root| root.agent == agent).map(|root| &*root.path)
     }
 
     /// A key of everything that the roster depends on: two programs with the same key show the same roster. It

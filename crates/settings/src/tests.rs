@@ -42,6 +42,13 @@ fn folders_of_other_agents_are_found_unless_they_are_named() {
         (Root::from(home.path().join(".claude")), Root::new(Agent::Codex, home.path().join(".codex")));
     let at = ("HOME", home.path().to_str().unwrap());
     let roots = |vars: &[(&str, &str)], given| with(vars, given).unwrap().roots;
+    let without = with(&[at], CommandLineOptions::default()).unwrap();
+    assert_eq!(without.roots, [of_codex.clone()], "a usual folder that is missing is no problem");
+    assert!(without.awaited.contains(&of_claude) && !without.awaited.contains(&of_codex));
+    assert_eq!(without.roots_of(Agent::Claude).collect::<Vec<_>>(), [&*of_claude.path], "hooks go there");
+    let appeared = without.roots_now(|path| path == &*of_claude.path);
+    assert_eq!(appeared, [of_codex.clone(), of_claude.clone()]);
+    std::fs::create_dir(&*of_claude.path).unwrap();
     assert_eq!(roots(&[at], CommandLineOptions::default()), [of_claude.clone(), of_codex]);
     let moved = ("CODEX_HOME", path.to_str().unwrap());
     let elsewhere = Root::new(Agent::Codex, &path);
@@ -54,7 +61,26 @@ fn folders_of_other_agents_are_found_unless_they_are_named() {
     let of_list = format!("codex={}", path.display());
     assert_eq!(roots(&[at], named(&["/c", &of_list])), [Root::from("/c"), elsewhere.clone()]);
     assert_eq!(roots(&[at], named(&["/c", "codex="])), [Root::from("/c")], "switched off");
+    let off = with(&[at], named(&["/c", "codex=", "gemini="])).unwrap().awaited;
+    let is_of = |agent| off.iter().any(|root| root.agent == agent);
+    assert!(is_of(Agent::Pi) && !is_of(Agent::Gemini) && !is_of(Agent::Claude), "{off:?}");
     assert_eq!(elsewhere.named(), of_list.as_str());
+}
+
+#[test]
+fn without_any_folder_that_of_the_default_agent_counts() {
+    let home = tempfile::tempdir().unwrap();
+    let settings = with(&[("HOME", home.path().to_str().unwrap())], CommandLineOptions::default()).unwrap();
+    let of_claude = Root::from(home.path().join(".claude"));
+    assert_eq!(settings.roots, [of_claude.clone()]);
+    assert_eq!(settings.awaited.len(), Agent::ALL.len());
+    assert_eq!(settings.roots_now(|_| false), [of_claude], "it is a problem that it is missing");
+    let codex = home.path().join(".codex");
+    assert_eq!(settings.roots_now(|path| path == codex), [Root::new(Agent::Codex, &codex)]);
+    let named = CommandLineOptions { roots: vec!["/typed/wrong".into()], ..CommandLineOptions::default() };
+    let settings = with(&[("HOME", home.path().to_str().unwrap())], named).unwrap();
+    let now = settings.roots_now(|path| path == codex);
+    assert_eq!(now, [Root::from("/typed/wrong"), Root::new(Agent::Codex, &codex)], "what is named stays one");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::fs::{FileId, FileKind, Fs};
-use watchbill_agents::Root;
 use watchbill_agents::traits::TopFolder;
+use watchbill_agents::{Agent, Root};
 
 /// How much a watch covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,14 +55,23 @@ pub(crate) struct WatchPlan {
     pub(crate) roots: Vec<PlannedRoot>,
 }
 
-/// Makes the plan for the agent's `roots` and the single folders `dirs`. All paths are absolute.
+/// Makes the plan for the agents' `roots` and the single folders `dirs`. All paths are absolute.
+///
+/// An `awaited` root is watched once it is there. Its appearance is watched for only where the default agent's folder is awaited
+/// too. Elsewhere the home folder would need a watch, which would wake the machine for each program that writes there.
 pub(crate) fn plan<'a>(
     fs: &dyn Fs,
     roots: &[Root],
+    awaited: &[Root],
     dirs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> WatchPlan {
     let mut plan = WatchPlan::default();
     for root in roots {
+        plan.add_root(fs, root);
+    }
+    let is_missing = |root: &&Root| dir_id(fs, root).is_none();
+    let waits = awaited.iter().filter(is_missing).any(|root| root.agent == Agent::default());
+    for root in awaited.iter().filter(|root| !roots.contains(root) && (waits || !is_missing(root))) {
         plan.add_root(fs, root);
     }
     for dir in dirs {
@@ -178,7 +187,7 @@ mod tests {
     fn shape(fs: &MemFs, roots: &[&str], dirs: &[&str]) -> (Vec<(String, WatchScope)>, Vec<String>) {
         let roots: Vec<Root> = roots.iter().map(|root| Root::from(*root)).collect();
         let dirs: Vec<PathBuf> = dirs.iter().map(PathBuf::from).collect();
-        let plan = plan(fs, &roots, &dirs);
+        let plan = plan(fs, &roots, &[], &dirs);
         let watches = plan.watches.iter().map(|(path, planned)| (path.display().to_string(), planned.reach));
         (watches.collect(), plan.awaited.iter().map(|path| path.display().to_string()).collect())
     }
@@ -207,6 +216,25 @@ mod tests {
                 ("/home/dev/.claude/sessions".into(), WatchScope::Flat)
             ]
         );
+    }
+
+    #[test]
+    fn a_usual_folder_is_awaited_where_the_home_folder_is_watched_anyway() {
+        let fs = MemFs::new();
+        fs.mkdir("/home/dev");
+        let claude = Root::from("/home/dev/.claude");
+        let codex = Root::new(Agent::Codex, "/home/dev/.codex");
+        let of = |roots: &[Root], awaited: &[Root]| plan(&fs, roots, awaited, &[]);
+        let of_home = of(std::slice::from_ref(&claude), &[claude.clone(), codex.clone()]);
+        assert_eq!(of_home.watches.keys().collect::<Vec<_>>(), [Path::new("/home/dev")], "one watch");
+        assert_eq!(of_home.awaited.len(), 2);
+
+        fs.mkdir("/home/dev/.claude");
+        let alone = of(std::slice::from_ref(&claude), std::slice::from_ref(&codex));
+        assert_eq!(alone.watches.keys().collect::<Vec<_>>(), [Path::new("/home/dev/.claude")], "none more");
+        fs.mkdir("/home/dev/.codex/sessions");
+        let both = of(&[claude], &[codex]);
+        assert!(both.watches.contains_key(Path::new("/home/dev/.codex/sessions")), "once it is there");
     }
 
     #[test]

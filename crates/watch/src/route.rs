@@ -199,7 +199,7 @@ mod tests {
         fs.mkdir("/home/dev/.claude");
         fs.mkdir("/other");
         let dirs = [PathBuf::from("/home/dev/.claude"), "/other/repo/.claude".into()];
-        let routes = Routes::new(&plan(&fs, &["/c".into()], &dirs));
+        let routes = Routes::new(&plan(&fs, &["/c".into()], &[], &dirs));
         routes.steps(&Ok(Event::new(kind).add_path(path.into()))).into_iter().collect()
     }
 
@@ -264,7 +264,7 @@ mod tests {
         let fs = MemFs::new();
         fs.mkdir("/o");
         let root = Root::new(watchbill_agents::Agent::Opencode, "/o");
-        let routes = Routes::new(&plan(&fs, &[root], &[]));
+        let routes = Routes::new(&plan(&fs, &[root], &[], &[]));
         let steps = |kind| routes.steps(&Ok(Event::new(kind).add_path("/o/opencode.db-wal".into())));
         let hint = EventAction::Hint(Hint::File("/o/opencode.db-wal".into()));
         assert_eq!(steps(EventKind::Modify(ModifyKind::Data(DataChange::Any))), BTreeSet::from([hint]));

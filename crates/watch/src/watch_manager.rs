@@ -26,6 +26,7 @@ use crate::route::{EventAction, Routes, is_limit};
 pub(crate) struct WatchThread {
     fs: StdFs,
     roots: Vec<Root>,
+    awaited: Vec<Root>,
     dirs: BTreeSet<PathBuf>,
     mode: WatchMethod,
     hints: Arc<HintSet>,
@@ -46,8 +47,9 @@ pub(crate) struct WatchThread {
 }
 
 impl WatchThread {
+    /// With the roots, and those that are awaited.
     pub(crate) fn new(
-        roots: Vec<Root>,
+        [roots, awaited]: [Vec<Root>; 2],
         mode: WatchMethod,
         hints: Arc<HintSet>,
         health: Arc<Mutex<Vec<RootHealth>>>,
@@ -58,6 +60,7 @@ impl WatchThread {
         Self {
             fs: StdFs,
             roots,
+            awaited,
             dirs: BTreeSet::new(),
             mode,
             hints,
@@ -154,7 +157,7 @@ impl WatchThread {
         // Each round goes one level deeper towards an awaited folder. The limit is for a file system that changes as
         // fast as the rounds run.
         for _ in 0..64 {
-            let plan = plan(&self.fs, &self.roots, &self.dirs);
+            let plan = plan(&self.fs, &self.roots, &self.awaited, &self.dirs);
             let changed = self.apply(&plan);
             self.publish_health(&plan);
             if !changed {

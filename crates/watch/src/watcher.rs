@@ -33,11 +33,17 @@ pub struct Watcher {
 impl Watcher {
     /// Starts to watch. A thread of the watcher calls `wake` when there are hints to take, and when the watcher
     /// [stands](Self::is_established). `wake` must not wait for anything. Changes before the watcher stands give no hint.
-    pub fn start(roots: &[Root], mode: WatchMethod, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    /// An `awaited` root is watched from when it is there, as far as the watches of the other roots show that.
+    pub fn start(
+        roots: &[Root],
+        awaited: &[Root],
+        mode: WatchMethod,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
         let hints = Arc::new(HintSet::new(wake));
         let health = Arc::new(Mutex::new(Vec::new()));
         let (orders, inbox) = channel();
-        let roots = roots.iter().map(|root| root.at(absolute(root))).collect();
+        let roots = [roots, awaited].map(|roots| roots.iter().map(|root| root.at(absolute(root))).collect());
         let lost = Arc::new(AtomicU64::new(0));
         let stands = Arc::new(AtomicBool::new(false));
         let (hints_of_thread, health_of_thread, lost_of_thread) =
@@ -150,7 +156,7 @@ mod tests {
             std::fs::create_dir_all(root.join("projects/p")).expect("made");
             std::fs::create_dir_all(root.join("sessions")).expect("made");
             let (ring, woken) = channel();
-            let watcher = Watcher::start(&[root.clone().into()], WatchMethod::Native, move || {
+            let watcher = Watcher::start(&[root.clone().into()], &[], WatchMethod::Native, move || {
                 ring.send(()).unwrap_or_default();
             });
             watcher.wait_until_ready();

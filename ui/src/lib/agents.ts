@@ -7,11 +7,6 @@ const TITLES: Readonly<Record<string, string>> = { claude: "Claude Code", codex:
 /** All agents, by their words in the roster. */
 export const AGENTS = Object.keys(TITLES);
 
-/** Whether an agent's dialogs can be answered from here; of none, whether the default one's can. */
-export function takesAnswers(agent: string | undefined): boolean {
-  return ["claude", "codex", "opencode"].includes(agent ?? "claude");
-}
-
 /** The name of an agent; of none, that of the default one. */
 export function agentTitle(agent: string | undefined): string {
   return TITLES[agent === undefined || agent === "" ? "claude" : agent] ?? oneLine(agent ?? "");

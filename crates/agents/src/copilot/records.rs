@@ -7,7 +7,7 @@ use watchbill_core::transcript::report::LineReport;
 use crate::fold::json::{list, number, text};
 use crate::traits::RecordSink;
 use crate::translated::{
-    self, Word, ended, failed, in_our_words, interrupted, permission, prompt, result, said,
+    self, Word, compaction, ended, failed, in_our_words, interrupted, permission, prompt, result, said,
 };
 
 /// Reads one line, without its newline. Never fails: records and their payloads go to `sink`, problems into the report.
@@ -65,13 +65,18 @@ fn translate(event: &Value) -> Option<Vec<Value>> {
             let words = text(data, "message").unwrap_or("the request failed");
             vec![failed(at, text(data, "errorType").unwrap_or_default(), words)]
         }
+        "session.compaction_start" => vec![compaction(at, true)],
         "session.compaction_complete" => {
-            let mut lines = vec![json!({ "type": "system", "subtype": "compact_boundary", "timestamp": at })];
-            if let Some(words) = text(data, "summaryContent").or_else(|| text(data, "summary")) {
-                let mut summary = translated::message("user", at, words.into());
-                summary["isCompactSummary"] = true.into();
-                lines.push(summary);
+            let mut lines = Vec::new();
+            if data["success"] != false {
+                lines.push(json!({ "type": "system", "subtype": "compact_boundary", "timestamp": at }));
+                if let Some(words) = text(data, "summaryContent").or_else(|| text(data, "summary")) {
+                    let mut summary = translated::message("user", at, words.into());
+                    summary["isCompactSummary"] = true.into();
+                    lines.push(summary);
+                }
             }
+            lines.push(compaction(at, false));
             lines
         }
         "external_tool.requested" if data["toolName"] == "rename_session" => {
@@ -94,7 +99,7 @@ fn translate(event: &Value) -> Option<Vec<Value>> {
 
 /// Events that say nothing of a turn: those of hooks, of the program, of subagents, and the instructions.
 fn is_known(kind: &str) -> bool {
-    const KNOWN: [&str; 32] = [
+    const KNOWN: [&str; 31] = [
         "abort",
         "assistant.idle",
         "assistant.intent",
@@ -104,7 +109,6 @@ fn is_known(kind: &str) -> bool {
         "hook.end",
         "hook.start",
         "human_response.recorded",
-        "session.compaction_start",
         "session.handoff",
         "session.info",
         "session.mode_changed",

@@ -18,7 +18,7 @@ pub fn parse_line(line: &[u8], sink: RecordSink<'_>) -> LineReport {
 }
 
 /// Cursor's own tools and their fields.
-const WORDS: &[Word] = &[
+pub(super) const WORDS: &[Word] = &[
     ("Shell", "Bash", &[]),
     ("Read", "Read", &[("path", "file_path")]),
     ("Write", "Write", &[("path", "file_path"), ("contents", "content")]),

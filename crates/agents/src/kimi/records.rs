@@ -6,8 +6,8 @@ use watchbill_core::transcript::report::LineReport;
 use crate::fold::json::text;
 use crate::traits::RecordSink;
 use crate::translated::{
-    self, Word, compacted, counted, ended, failed, in_our_words, interrupted, joined, permission, prompt,
-    result, said, time,
+    self, Word, compacted, compaction, counted, ended, failed, in_our_words, interrupted, joined, permission,
+    prompt, result, said, time,
 };
 
 /// Reads one line, without its newline.
@@ -56,6 +56,9 @@ fn translate(line: &Value) -> Option<Vec<Value>> {
         "context.apply_compaction" => {
             compacted(at, &at_of_agent(line), &line["tokensBefore"], &line["summary"])
         }
+        "full_compaction.begin" => vec![compaction(at, true)],
+        // `complete`, or how else it was over.
+        kind if kind.starts_with("full_compaction.") => vec![compaction(at, false)],
         kind if is_known(kind) => Vec::new(),
         _ => return None,
     })
@@ -63,11 +66,10 @@ fn translate(line: &Value) -> Option<Vec<Value>> {
 
 /// Lines that say nothing of a turn, or say again what others said: the messages of the context, and all events (`agent.`).
 fn is_known(kind: &str) -> bool {
-    const KNOWN: [&str; 16] = [
+    const KNOWN: [&str; 15] = [
         "agent.",
         "context.",
         "forked",
-        "full_compaction.",
         "goal.",
         "interaction.",
         "llm.",

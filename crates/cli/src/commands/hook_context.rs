@@ -9,7 +9,8 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use watchbill_agents::{hooks, process};
+use serde_json::json;
+use watchbill_agents::{hook_traits, hooks, process};
 use watchbill_engine::socket::client::Client;
 use watchbill_hooks::places;
 use watchbill_hooks::sender::HookArguments;
@@ -83,6 +84,10 @@ fn tell(words: &[OsString]) -> Option<()> {
     let data_dir = arguments.data_dir.or_else(|| places::default_data_dir(&env))?;
     let mut payload = String::new();
     std::io::stdin().lock().take(MAX_PAYLOAD_BYTES).read_to_string(&mut payload).ok()?;
+    let form = hook_traits(arguments.agent).other_form;
+    if let Some(form) = form {
+        payload = String::from_utf8((form.translate)(payload.as_bytes())?).ok()?;
+    }
     if hooks::is_borrowed(arguments.agent, &env, payload.as_bytes()) {
         return None;
     }
@@ -115,7 +120,11 @@ fn tell(words: &[OsString]) -> Option<()> {
         .ok()?;
     let (mut client, text) = answers.recv_timeout(limit).ok()?;
     let mut output: serde_json::Value = serde_json::from_str(&text.output).ok()?;
-    output["hookSpecificOutput"]["hookEventName"] = name.into();
+    let told = &mut output["hookSpecificOutput"];
+    match form {
+        Some(form) => output = json!({ form.context_field: told["additionalContext"] }),
+        None => told["hookEventName"] = name.into(),
+    }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{output}").and_then(|()| out.flush()).ok()?;
     client.send_context_printed(&text.answer);

@@ -1,5 +1,7 @@
-//! All time spans of the resolver: dwell, lag, decay. They are defined here and nowhere else.
+//! All time spans of the resolver: dwell, lag, decay. They are defined here and nowhere else, but for
+//! the length of a compaction, which a transcript may tell too.
 
+pub(super) use crate::session::COMPACTION_LASTS;
 use crate::time::Millis;
 
 /// Registry and hooks report the same event up to this far apart. For so long, the older report of one does not
@@ -11,9 +13,6 @@ pub(super) const GRACE: Millis = Millis(2_000);
 /// How long a request must last before it counts by a hook alone. An automatic reviewer answers after 90 ms, print
 /// mode denies after 130 ms. A registry that says `waiting` confirms it at once.
 pub(super) const ASK_DWELL: Millis = Millis(1_000);
-/// How long a compaction may last without an event. The agent writes nothing while it runs; big contexts take
-/// minutes.
-pub(super) const COMPACTION_LASTS: Millis = Millis::from_secs(600);
 /// How much newer than a registry's `idle` a turn's record or hook must be to prove the registry stale. A turn and its
 /// status are written within a second of each other; five in a thousand registries stand still.
 pub(super) const STALE_IDLE: Millis = Millis(1_500);

@@ -16,6 +16,7 @@ pub(crate) fn describe(shown: &Shown, turn: &Turn) -> Cow<'static, str> {
         }
         (State::Idle, _) => "nothing has happened yet".into(),
         (State::Working, Some(StateKind::Retrying)) => describe_retry(turn.retry).into(),
+        (State::Working, Some(StateKind::Compacting)) => "the context is being compacted".into(),
         (State::Working, Some(StateKind::Background)) => match turn.agents_running() {
             0 => "the turn ended, its subagents too: their report is on its way".into(),
             1 => "the turn ended, one subagent works on".into(),

@@ -27,6 +27,8 @@ pub(crate) enum Event {
     Moved,
     /// The request failed and is tried again.
     Retried,
+    /// The context is being compacted, in a turn or outside of one.
+    Compacting,
     /// The turn ended, and how.
     Ended(StateKind),
     /// A change of the facts that decide whether a tool may ask. It is no activity.
@@ -83,8 +85,8 @@ impl Shown {
                 }
                 None => Handled,
             },
-            Event::Retried => {
-                *kind = Some(StateKind::Retrying);
+            Event::Retried | Event::Compacting => {
+                *kind = kind_in_turn(*event);
                 self.show(State::Working, *kind, false, context);
                 Handled
             }
@@ -121,8 +123,10 @@ impl Shown {
                 }
                 None => Transition(Phase::working(None)),
             },
-            // A retry refutes an inferred permission, but not a question.
-            Event::Retried if context.turn.pending.open_question_kind().is_some() => Handled,
+            // A retry refutes an inferred permission, but not a question. So does a compaction.
+            Event::Retried | Event::Compacting if context.turn.pending.open_question_kind().is_some() => {
+                Handled
+            }
             _ => Super,
         }
     }
@@ -179,7 +183,7 @@ impl Shown {
                 Some((kind, by_timeout)) => Phase::waiting_for_approval(kind, by_timeout),
                 None => Phase::working(None),
             }),
-            Event::Retried => Transition(Phase::working(Some(StateKind::Retrying))),
+            Event::Retried | Event::Compacting => Transition(Phase::working(kind_in_turn(*event))),
             Event::Ended(StateKind::TurnEnded) if context.turn.agents_running() > 0 => {
                 Transition(Phase::working(Some(StateKind::Background)))
             }
@@ -216,9 +220,10 @@ impl Shown {
     fn show(&mut self, state: State, kind: Option<StateKind>, by_timeout: bool, context: &mut Context<'_>) {
         let from = self.state;
         let changed = from != state || self.kind != kind;
-        // A retry is an incident within the same work. The user wants to know how long the work has gone on.
-        let retry = Some(StateKind::Retrying);
-        let incident = from == State::Working && state == from && (kind == retry || self.kind == retry);
+        // A retry or a compaction is an incident within the same work. The user wants to know how long the work has gone on.
+        let is_incident = |kind| matches!(kind, Some(StateKind::Retrying | StateKind::Compacting));
+        let incident =
+            from == State::Working && state == from && (is_incident(kind) || is_incident(self.kind));
         let refuted = match (state, by_timeout) {
             (State::Idle | State::WaitingForInput, true) => {
                 let work = self.since.filter(|_| from == State::Working).map(|since| (since, self.kind));
@@ -241,6 +246,15 @@ impl Shown {
             let detail = describe(self, context.turn);
             context.out.push(Effect::Transition { from, to: state, kind, at: context.now, detail });
         }
+    }
+}
+
+/// The kind of work that an event within a turn makes of it.
+fn kind_in_turn(event: Event) -> Option<StateKind> {
+    match event {
+        Event::Retried => Some(StateKind::Retrying),
+        Event::Compacting => Some(StateKind::Compacting),
+        _ => None,
     }
 }
 

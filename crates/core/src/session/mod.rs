@@ -26,7 +26,7 @@ pub mod state;
 pub mod subagent;
 mod title;
 mod turn;
-pub use turn::QUESTION_LASTS;
+pub use turn::{COMPACTION_LASTS, QUESTION_LASTS};
 pub mod usage;
 
 pub use effect::{Effect, Reading};

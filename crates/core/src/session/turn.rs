@@ -14,6 +14,10 @@ use crate::time::{Millis, Timestamp};
 /// shows such a session for the same time.
 pub const QUESTION_LASTS: Millis = Millis::from_secs(24 * 3600);
 
+/// How long a compaction may last without an event. The agent writes nothing while it runs; big contexts take
+/// minutes.
+pub const COMPACTION_LASTS: Millis = Millis::from_secs(600);
+
 /// The facts of a session that the machine reads while it handles an event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Turn {
@@ -34,6 +38,8 @@ pub(crate) struct Turn {
     pub agents_at: Option<Timestamp>,
     /// The request is being tried again.
     pub retry: Option<Retry>,
+    /// A compaction runs while no turn does. No answer follows it.
+    pub compacts_alone: bool,
     /// The text of the last failure, one line.
     pub failure: Option<Arc<str>>,
     /// The prompt is private as a whole: no text of the turn is kept.
@@ -65,6 +71,7 @@ impl Turn {
             outside_activity_at: None,
             agents_at: None,
             retry: None,
+            compacts_alone: false,
             failure: None,
             private: false,
         }
@@ -97,14 +104,15 @@ impl Turn {
     }
 
     /// `STALE_TIMEOUT_MS`: when a silent turn counts as ended. A call without a result explains the silence, and so
-    /// do subagents. A retry announces its own length.
+    /// do subagents. A retry announces its own length, and a compaction may last.
     pub fn stale_at(&self, kind: Option<StateKind>) -> Option<Timestamp> {
         if !self.pending.is_empty() || (kind == Some(StateKind::Background) && self.agents_running() > 0) {
             return None;
         }
         let quiet_since =
             self.last_activity.max(self.last_outside_sign()).max(self.retry.map(|retry| retry.due))?;
-        Some(quiet_since + self.timeouts.stale)
+        let compacts = kind == Some(StateKind::Compacting);
+        Some(quiet_since + if compacts { COMPACTION_LASTS } else { self.timeouts.stale })
     }
 
     /// `IDLE_TIMEOUT_MS`: when a session that has been in this state since then becomes idle. While it works,

@@ -125,6 +125,8 @@ pub enum Body<'a> {
     Session(SessionRecord<'a>),
     /// The agent marks the beginning of a turn, which need not have a prompt. From the first mark on, each turn has one.
     TurnStarted,
+    /// Whether a compaction runs from here on. Only some agents write that. The boundary is a record of its own.
+    Compaction(bool),
     /// A dialog about a call is open, or the user has answered it. Only some agents write that.
     Permission {
         /// The id of the request.
@@ -165,7 +167,7 @@ impl Body<'_> {
             }
             Self::Moved { .. } | Self::LeftWorktree | Self::ContinuedIn(_) => false,
             Self::Session(_) | Self::TurnStarted | Self::Settings { .. } | Self::Tokens(_) => false,
-            Self::Irrelevant | Self::Unknown(_) => false,
+            Self::Compaction(_) | Self::Irrelevant | Self::Unknown(_) => false,
         }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, reason = "a broken expectation should fail loudly")]
 
 mod hooks;
+mod hooks_of_others;
 mod laws;
 mod model;
 mod private;

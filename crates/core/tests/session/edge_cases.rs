@@ -302,6 +302,34 @@ fn edge_25_a_retry_is_work() {
 }
 
 #[test]
+fn edge_25_a_compaction_is_work_and_what_was_before_goes_on() {
+    let compacting = (State::Working, Some(StateKind::Compacting));
+    let compacts = |secs, runs| record(secs, Body::Compaction(runs));
+    let mut turn = Play::of([prompt(0.0, "go"), compacts(1.0, true)]);
+    assert_eq!(turn.now(), compacting);
+    assert_eq!(turn.reading().since, at(0.0), "it is the same work");
+    assert_eq!(turn.advance(500.0).now(), compacting, "it writes nothing for long");
+    assert_eq!(turn.apply(&compacts(500.5, false)).now(), WORKING, "the turn goes on");
+    assert_eq!(turn.apply(&answer_ends(501.0, "done")).now(), ENDED);
+
+    let mut alone = Play::of([prompt(0.0, "go"), answer_ends(1.0, "done"), compacts(2.0, true)]);
+    assert_eq!(alone.now(), compacting);
+    assert_eq!(alone.apply(&boundary(3.0, CompactTrigger::Unknown)).now(), compacting);
+    assert_eq!(alone.apply(&compacts(3.0, false)).now(), ENDED, "no turn ran, and none does");
+    assert_eq!(alone.apply(&prompt(4.0, "on")).now(), WORKING);
+    assert_eq!(alone.apply(&compacts(5.0, false)).now(), WORKING, "that is the end of none");
+
+    let mut typed = Play::of([compacts(0.0, true), prompt(1.0, "now")]);
+    assert_eq!(typed.apply(&compacts(2.0, false)).now(), WORKING, "the turn that began meanwhile goes on");
+    let mut killed = Play::of([compacts(0.0, true)]);
+    assert_eq!(killed.advance(599.0).now(), compacting);
+    assert_ne!(killed.advance(600.0).now(), compacting);
+    let mut asks = Play::of([prompt(0.0, "go"), calls(1.0, "a", "AskUserQuestion"), compacts(2.0, true)]);
+    assert_eq!(asks.now(), QUESTION, "a question stays open");
+    assert_eq!(asks.apply(&compacts(3.0, false)).now(), QUESTION);
+}
+
+#[test]
 fn edge_26_an_error_ends_the_turn_and_stays_one() {
     let mut play = Play::of([
         prompt(0.0, "go"),

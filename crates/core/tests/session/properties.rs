@@ -39,6 +39,7 @@ fn a_body() -> impl Strategy<Value = Body<'static>> {
         1 => Just(Body::Progress),
         1 => (0u32..3).prop_map(|pending_agents| Body::System(System::TurnDuration { pending_agents })),
         1 => Just(Body::System(System::Retry { attempt: Some(1), max: None, in_ms: Some(5_000), status: None })),
+        1 => any::<bool>().prop_map(Body::Compaction),
         1 => Just(Body::ApiError { kind: None, text: "no".into() }),
         1 => prop_oneof![Just(CompactTrigger::Auto), Just(CompactTrigger::Manual)]
             .prop_map(|trigger| boundary(0.0, trigger).body),

@@ -143,7 +143,7 @@ fn look_with_loaded(
         WantedRows::None => engine.only_store(),
     }
     // Lists the folders while the store is read: the two are independent.
-    let roots = engine.settings().roots.clone();
+    let roots = engine.roots_now();
     let found = std::thread::scope(|scope| {
         let listed = scope.spawn(|| watchbill_watch::scan::scan(&*world.fs, &roots));
         if let Some(persist) = persist {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use watchbill_agents::{Agent, Root, traits};
+use watchbill_agents::{Agent, Root, hook_traits, traits};
 use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, Status, status};
@@ -275,6 +275,7 @@ fn hook_settings_of(scope: Scope, root: &Root, found: Status) -> HookSettings {
         context: found.context,
         problem: found.problem,
         answers: found.answers,
+        takes_answers: hook_traits(root.agent).answer_event.is_some(),
         rivals: found.rivals,
     }
 }

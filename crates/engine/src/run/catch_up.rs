@@ -44,7 +44,7 @@ impl Loop {
     /// Scans everything on another thread, or on this one if the system gives no thread.
     pub(super) fn rescan(&mut self) {
         let look = self.startup.look(self.clock.now());
-        match self.inlets.rescans.ask(&self.engine.settings().roots, look) {
+        match self.inlets.rescans.ask(&self.engine.roots_now(), look) {
             // Another scan may follow the running one, because a file that the running scan has passed may have
             // changed.
             ScanStart::Begun | ScanStart::Later => {}

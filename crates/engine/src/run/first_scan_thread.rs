@@ -29,7 +29,7 @@ pub(crate) fn spawn(
     sender: &mpsc::UnboundedSender<Message>,
 ) -> FirstScanThread {
     let fs = Arc::clone(&world.fs);
-    let roots = engine.settings().roots.clone();
+    let roots = engine.roots_now();
     let recent_since = engine.now() - engine.settings().recent;
     let instead = sender.clone();
     let sender = sender.clone();

@@ -34,6 +34,7 @@ impl Loop {
                     .engine
                     .roots()
                     .iter()
+                    .chain(&self.engine.settings().awaited)
                     .cloned()
                     .chain(self.own_root().map(Root::from))
                     .chain([over_http_root(&data_dir).into()])

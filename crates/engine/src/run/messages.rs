@@ -68,7 +68,8 @@ impl Loop {
         // The machine may have travelled to another time zone.
         self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
         let began = self.clock.now();
-        let found = scan(self.engine.fs(), &self.engine.settings().roots);
+        self.inlets.source.look_again();
+        let found = scan(self.engine.fs(), &self.engine.roots_now());
         self.take_rescan(found, LookStart { began, had_read_all: true });
     }
 
@@ -80,6 +81,7 @@ impl Loop {
             self.step(Input::ScanEnded(Vec::new()));
         }
         self.step(Input::Rescanned(found));
+        self.inlets.status_servers.follow(self.engine.roots(), &mut *self.inlets.source);
         if ends {
             self.begin_history();
         }

@@ -101,8 +101,8 @@ impl Loop {
         engine.look_on_other_threads();
         let hook_listener = hook_listener::open(engine.settings(), &mut *source, &woken);
         let own_hosts = own_hosts::start(engine.settings(), &mut *source, &sender);
-        let status_servers =
-            StatusServers::start(engine.settings(), Arc::clone(&world.fs), &mut *source, &sender);
+        let mut status_servers = StatusServers::new(Arc::clone(&world.fs), &sender);
+        status_servers.follow(engine.roots(), &mut *source);
         let first_look = crate::run::first_scan_thread::spawn(&engine, &world, &sender);
         // Without a data folder, as in the demo, store nothing.
         let mut persist = engine

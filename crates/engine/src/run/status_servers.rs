@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedSender, WeakUnboundedSender};
 use watchbill_agents::Root;
 use watchbill_agents::traits::StatusServer;
 use watchbill_platform::socket::SharedStream;
-use watchbill_settings::Settings;
 use watchbill_watch::fs::{FileKind, Fs};
 use watchbill_watch::hints::Hint;
 use watchbill_watch::messages::Messages;
@@ -30,6 +29,7 @@ const PAUSES: [Duration; 4] =
 pub(crate) struct StatusServers {
     servers: Vec<Server>,
     fs: Arc<dyn Fs>,
+    inbox: WeakUnboundedSender<Message>,
 }
 
 struct Server {
@@ -56,32 +56,31 @@ struct Link {
 }
 
 impl StatusServers {
-    /// Watches for the sockets of the roots, and connects to those that are there.
-    pub fn start(
-        settings: &Settings,
-        fs: Arc<dyn Fs>,
-        source: &mut dyn HintSource,
-        inbox: &UnboundedSender<Message>,
-    ) -> Self {
-        let server = |root: &Root| {
-            let server = root.server()?;
-            // Hints of locks have canonical paths.
-            let root = fs.canonical(root).map_or_else(|_| root.clone(), |path| root.at(path));
+    /// None yet. What servers say goes to `inbox`. A thread lives on for a moment after the loop, which must end with its last handle.
+    pub fn new(fs: Arc<dyn Fs>, inbox: &UnboundedSender<Message>) -> Self {
+        Self { servers: Vec::new(), fs, inbox: inbox.downgrade() }
+    }
+
+    /// Watches for the sockets of these roots too, and connects to those that are there. The roots are canonical, as hints of locks are.
+    pub fn follow(&mut self, roots: &[Root], source: &mut dyn HintSource) {
+        for root in roots {
+            let Some(server) = root.server() else { continue };
+            if self.servers.iter().any(|known| known.root == *root) {
+                continue;
+            }
             let folder = root.join(server.folder);
             source.watch_beside(&folder);
-            // The thread lives on for a moment after the loop, which must end with its last handle.
-            let (of, inbox) = (root.clone(), inbox.downgrade());
+            let (of, inbox) = (root.clone(), self.inbox.clone());
             let tell = move |word| {
                 let news = Message::Server(ServerNews { root: of.clone(), word });
                 inbox.upgrade().is_some_and(|inbox| inbox.send(news).is_ok())
             };
             let shared = Arc::new(Shared { link: Mutex::default(), tell: Box::new(tell) });
-            Some(Server { root, socket: folder.join(server.socket), folder, shared })
-        };
-        let servers = settings.roots.iter().filter_map(server).collect();
-        let servers = Self { servers, fs };
-        servers.servers.iter().for_each(|server| server.connect(&*servers.fs));
-        servers
+            let socket = folder.join(server.socket);
+            let server = Server { root: root.clone(), socket, folder, shared };
+            server.connect(&*self.fs);
+            self.servers.push(server);
+        }
     }
 
     /// Takes the hints in the folders of sockets, and connects if there is a reason.

@@ -165,6 +165,11 @@ impl Engine {
         self.rooms.env.roots()
     }
 
+    /// The roots that count now, as the settings spell them.
+    pub(crate) fn roots_now(&self) -> Vec<Root> {
+        self.rooms.env.roots_now()
+    }
+
     /// Whether a file lies below this engine's roots. Another run may have had other roots.
     pub(crate) fn is_below_roots(&self, path: &Path) -> bool {
         self.rooms.env.place_of(path).is_some()

@@ -117,7 +117,7 @@ fn rescan(rooms: &mut Rooms, out: &mut Vec<Output>) {
     if rooms.env.looks_elsewhere() {
         out.push(Output::Rescan);
     } else {
-        let found = scan(rooms.env.fs(), &rooms.env.settings().roots);
+        let found = scan(rooms.env.fs(), &rooms.env.roots_now());
         take_rescan(rooms, found, out);
     }
 }

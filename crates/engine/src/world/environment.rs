@@ -166,6 +166,11 @@ impl StepContext {
         self.roots = roots_of(&self.world, &self.settings);
     }
 
+    /// The roots that count now, as the settings spell them.
+    pub fn roots_now(&self) -> Vec<Root> {
+        roots_now(self.fs(), &self.settings)
+    }
+
     /// Whether `path` is a root or lies below one.
     pub fn is_below_a_root(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(root))
@@ -178,7 +183,7 @@ impl StepContext {
 
     /// Whether `path` contains a root, or lies below one. Resolves the roots' current canonical paths.
     pub fn is_near_a_root(&self, path: &Path) -> bool {
-        let roots = canonical_roots(self.fs(), &self.settings.roots);
+        let roots = roots_of(&self.world, &self.settings);
         roots.iter().any(|root| root.starts_with(path) || path.starts_with(root))
     }
 
@@ -210,7 +215,12 @@ impl StepContext {
     }
 }
 
-/// The canonical paths of the roots.
+/// The folders of agents that count now, as the settings spell them.
+pub(crate) fn roots_now(fs: &dyn Fs, settings: &Settings) -> Vec<Root> {
+    settings.roots_now(|path| fs.stat(path).is_ok_and(|stat| stat.kind == FileKind::Dir))
+}
+
+/// Their canonical paths.
 fn roots_of(world: &Sources, settings: &Settings) -> Vec<Root> {
-    canonical_roots(&*world.fs, &settings.roots)
+    canonical_roots(&*world.fs, &roots_now(&*world.fs, settings))
 }

@@ -28,6 +28,8 @@ pub trait HintSource: Send {
     fn watch_beside(&mut self, folder: &Path);
     /// Stops watching a folder outside the roots.
     fn unwatch_folder(&mut self, folder: &Path);
+    /// Looks whether the watched folders are still the right ones.
+    fn look_again(&self) {}
 }
 
 /// The system's watcher of the roots, and a second one for working folders.
@@ -51,7 +53,7 @@ pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> Sy
     let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(wake);
     let callback = Arc::clone(&wake);
     SystemSource {
-        roots: Watcher::start(&settings.roots, mode, move || callback()),
+        roots: Watcher::start(&settings.roots, &settings.awaited, mode, move || callback()),
         folders: None,
         mode,
         wake,
@@ -97,7 +99,7 @@ impl HintSource for SystemSource {
     fn watch_folder(&mut self, folder: &Path) {
         let folders = self.folders.get_or_insert_with(|| {
             let callback = Arc::clone(&self.wake);
-            Watcher::start(&[], self.mode, move || callback())
+            Watcher::start(&[], &[], self.mode, move || callback())
         });
         folders.watch_dir(folder);
     }
@@ -110,6 +112,10 @@ impl HintSource for SystemSource {
         if let Some(folders) = &self.folders {
             folders.unwatch_dir(folder);
         }
+    }
+
+    fn look_again(&self) {
+        self.roots.poll_now();
     }
 }
 

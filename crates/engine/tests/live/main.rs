@@ -3,6 +3,7 @@
 // A test that cannot go on panics.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod agents;
 mod alerts;
 #[path = "../../../watch/tests/it/counting_fs.rs"]
 #[allow(dead_code, reason = "shared with all tests that need a file system watched")]

@@ -132,14 +132,14 @@ impl HookCommand {
         line
     }
 
-    /// The handler for one event, as JSON on one line.
+    /// The handler for one event, as JSON on one line, without its braces.
     pub fn handler(&self, event: &Event) -> String {
         let line = serde_json::Value::from(self.line());
         let wait = if event.waits { "" } else { ", \"async\": true" };
         let second = hook_traits(self.agent).second;
         let timeout = event.timeout.map(|seconds| format!(", \"timeout\": {}", seconds * second));
         let timeout = timeout.unwrap_or_default();
-        format!("{{ \"type\": \"command\", \"command\": {line}{wait}{timeout} }}")
+        format!("\"type\": \"command\", \"command\": {line}{wait}{timeout}")
     }
 
     /// Whether a handler of ours sends its events to another data folder.

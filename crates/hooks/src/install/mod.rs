@@ -36,8 +36,8 @@ pub struct Ours {
     pub called: HookTarget,
     /// Whether the agent goes on without waiting for it.
     pub is_async: bool,
-    /// Its position: the event's index in `hooks`, the group's in the event, the handler's in the group.
-    at: (usize, usize, usize),
+    /// Its position: the event's index in `hooks`, the group's in the event, the handler's in the group. `None`: it is in no group.
+    at: (usize, usize, Option<usize>),
 }
 
 /// The settings with our handlers for all `events`, and no other handlers of ours for the same purpose. `None` stands for a missing file.
@@ -174,14 +174,19 @@ fn ours_in(text: &str, purpose: Purpose) -> Result<Vec<Ours>, SettingsError> {
     for (e, property) in hooks.properties.iter().enumerate() {
         let Value::Array(groups) = &property.value else { continue };
         for (g, group) in groups.elements.iter().enumerate() {
-            let Some((_, handlers)) = handlers_of(group) else { continue };
-            for (h, handler) in handlers.elements.iter().enumerate() {
+            let mut see = |h, handler| {
                 if let Some((line, called, is_async)) =
                     ours(handler).filter(|(_, called, _)| called.purpose == purpose)
                 {
                     let event = property.name.as_str().to_owned();
                     found.push(Ours { event, line, called, is_async, at: (e, g, h) });
                 }
+            };
+            match handlers_of(group) {
+                Some((_, handlers)) => {
+                    handlers.elements.iter().enumerate().for_each(|(h, handler)| see(Some(h), handler));
+                }
+                None => see(None, group),
             }
         }
     }
@@ -222,20 +227,28 @@ fn take_out(text: &str, handler: &Ours) -> Result<Option<String>, SettingsError>
     let Some((h, hooks)) = hooks_of(text, root)? else { return Ok(Some(text.to_owned())) };
     let (e, g, in_group) = handler.at;
     let Value::Array(groups) = &hooks.properties[e].value else { return Ok(Some(text.to_owned())) };
-    let Some((_, handlers)) = handlers_of(&groups.elements[g]) else { return Ok(Some(text.to_owned())) };
+    let beside =
+        in_group.zip(handlers_of(&groups.elements[g])).filter(|(_, (_, all))| all.elements.len() > 1);
     let groups = Container::from(groups);
-    let new = if handlers.elements.len() > 1 {
+    let new = if let Some((in_group, (_, handlers))) = beside {
         Container::from(handlers).remove(text, in_group)
     } else if !groups.was_made_for(text, g) {
         groups.remove(text, g)
     } else if !Container::from(hooks).was_made_for(text, e) {
         Container::from(hooks).remove(text, e)
-    } else if !Container::from(root).was_made_for(text, h) || !is_all(text, root) {
+    } else if !(Container::from(root).was_made_for(text, h) || is_new_with_head(root)) || !is_all(text, root)
+    {
         Container::from(root).remove(text, h)
     } else {
         return Ok(None);
     };
     Ok(Some(new))
+}
+
+/// Whether settings were made new with something beside the hooks. To settings that had that already, hooks are added at the end.
+fn is_new_with_head(root: &Object<'_>) -> bool {
+    let names: Vec<&str> = root.properties.iter().map(|property| property.name.as_str()).collect();
+    names == ["hooks", "version"]
 }
 
 fn is_all(text: &str, root: &Object<'_>) -> bool {
@@ -244,8 +257,12 @@ fn is_all(text: &str, root: &Object<'_>) -> bool {
 
 /// Adds the handler for one event, in a group of its own.
 fn add(before: Option<&str>, command: &HookCommand, event: &Event) -> Result<String, SettingsError> {
+    let form = hook_traits(command.agent).other_form;
     let matcher = event.matcher.map(|tools| format!("\"matcher\": \"{tools}\", ")).unwrap_or_default();
-    let group = format!("{{ {matcher}\"hooks\": [{}] }}", command.handler(event));
+    let group = match form {
+        Some(_) => format!("{{ {matcher}{} }}", command.handler(event)),
+        None => format!("{{ {matcher}\"hooks\": [{{ {} }}] }}", command.handler(event)),
+    };
     let (mark, text, _) = parts(before.unwrap_or_default());
     let nl = newline(text);
     let unit = unit_of_indent(text);
@@ -255,7 +272,8 @@ fn add(before: Option<&str>, command: &HookCommand, event: &Event) -> Result<Str
     };
     let hooks = || format!("\"hooks\": {{{nl}{}{}{nl}{unit}}}", unit.repeat(2), list(2));
     if before.is_none() {
-        return Ok(format!("{{{nl}{unit}{}{nl}}}{nl}", hooks()));
+        let head = form.map(|form| format!(",{nl}{unit}{}", form.head)).unwrap_or_default();
+        return Ok(format!("{{{nl}{unit}{}{head}{nl}}}{nl}", hooks()));
     }
     let root = parse(text)?;
     let root = object(text, &root, "settings must be an object")?;

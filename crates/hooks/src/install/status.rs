@@ -134,7 +134,9 @@ fn waits_for_trust(path: &Path, root: &Path, agent: Agent, text: &str) -> bool {
     let ours = [Purpose::Events, Purpose::Answers, Purpose::Context].map(|purpose| find_ours(text, purpose));
     ours.into_iter().flatten().flatten().any(|handler| {
         let (_, group, place) = handler.at;
-        !names.iter().any(|name| (trust.is_given)(&config, name, &handler.event, group, place))
+        !names
+            .iter()
+            .any(|name| (trust.is_given)(&config, name, &handler.event, group, place.unwrap_or_default()))
     })
 }
 

@@ -250,6 +250,7 @@ fn the_doctor() {
             context: Some("files".into()),
             settings: vec![HookSettings {
                 answers: false,
+                takes_answers: true,
                 rivals: Vec::new(),
                 path: "/home/dev/.claude/settings.json".into(),
                 state: "installed".into(),

@@ -33,7 +33,7 @@ impl Follower {
     fn of(roots: Vec<Root>, mode: WatchMethod) -> Self {
         let bell = Arc::new((Mutex::new(false), Condvar::new()));
         let ringer = Arc::clone(&bell);
-        let watcher = Watcher::start(&roots, mode, move || {
+        let watcher = Watcher::start(&roots, &[], mode, move || {
             *ringer.0.lock().expect("whole") = true;
             ringer.1.notify_all();
         });

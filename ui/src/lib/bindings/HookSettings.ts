@@ -43,6 +43,10 @@ problem?: string,
  */
 answers: boolean, 
 /**
+ * The agent takes answers from outside, so that this hook can be installed for it.
+ */
+takesAnswers?: boolean, 
+/**
  * Known memory programs that these settings start: they tell the agent something too.
  */
 rivals?: Array<string>, };

@@ -90,6 +90,7 @@ impl SessionFold {
                 self.marks_turns = true;
                 self.move_on(Event::Prompted, step);
             }
+            Body::Compaction(runs) => self.fold_compaction(*runs, step),
             Body::Permission { id, tool, target, waits } => {
                 if *waits {
                     self.turn.pending.call(id, tool, target, Ask::Permission, now);
@@ -299,6 +300,20 @@ impl SessionFold {
         }
     }
 
+    fn fold_compaction(&mut self, runs: bool, step: RecordContext<'_, '_>) {
+        if runs {
+            self.turn.compacts_alone = !self.in_turn();
+            self.touch(&step);
+            self.machine.handle(Event::Compacting, step.now, &self.turn, step.out);
+        } else if self.turn.compacts_alone {
+            self.end(StateKind::TurnEnded, step);
+        } else if self.machine.shown().kind == Some(StateKind::Compacting) {
+            self.move_on(Event::Moved, step);
+        } else {
+            self.touch(&step);
+        }
+    }
+
     fn fold_mode(&mut self, mode: &str, step: RecordContext<'_, '_>) {
         if self.set_mode(mode) {
             self.machine.handle(Event::Reconsider, step.now, &self.turn, step.out);
@@ -322,6 +337,7 @@ impl SessionFold {
     /// A turn begins or goes on.
     fn move_on(&mut self, event: Event, step: RecordContext<'_, '_>) {
         self.turn.retry = None;
+        self.turn.compacts_alone = false;
         self.ended_message = None;
         self.touch(&step);
         self.machine.handle(event, step.now, &self.turn, step.out);
@@ -330,6 +346,7 @@ impl SessionFold {
     /// The turn is over.
     fn end(&mut self, kind: StateKind, step: RecordContext<'_, '_>) {
         self.turn.retry = None;
+        self.turn.compacts_alone = false;
         self.touch(&step);
         self.machine.handle(Event::Ended(kind), step.now, &self.turn, step.out);
     }

@@ -21,7 +21,7 @@ export class MockHooks {
 
   status(): HookSettings[] {
     const state = this.#installed ? "installed" : "absent";
-    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, answers: this.#answers, ...(this.#context ? { context: true } : {}) }];
+    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, answers: this.#answers, takesAnswers: true, ...(this.#context ? { context: true } : {}) }];
   }
 
   preview(step: HooksStep): HooksPreview {

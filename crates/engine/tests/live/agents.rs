@@ -1,0 +1,172 @@
+//! Folders of agents on a real disk: those that are missing at the start, and files in them that are never opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use watchbill_agents::{Agent, Root, traits};
+use watchbill_engine::alone::single_look::look;
+use watchbill_engine::clock::SystemClock;
+use watchbill_engine::engine::{Outlook, Sources};
+use watchbill_engine::handle::real_sources;
+use watchbill_protocol::roster::RosterSnapshot;
+use watchbill_settings::Settings;
+
+use crate::counting_fs::CountingFs;
+use crate::subscriber::{Folder, Subscriber, append, now, row};
+
+/// Settings as they are found in a home folder: only these are there.
+fn found(home: &Path, there: &[&Root]) -> Settings {
+    let usual = [Root::from(home.join(".claude")), codex(home)];
+    let (there, awaited) = usual.iter().cloned().partition::<Vec<_>, _>(|root| there.contains(&root));
+    let roots = if there.is_empty() { vec![usual[0].clone()] } else { there };
+    Settings { awaited, ..Settings::for_roots(roots) }
+}
+
+fn codex(home: &Path) -> Root {
+    Root::new(Agent::Codex, home.join(".codex"))
+}
+
+/// Codex writes its first session.
+fn write_rollout(home: &Path) {
+    let day = home.join(".codex/sessions/2026/11/28");
+    std::fs::create_dir_all(&day).unwrap();
+    let at = now();
+    let id = "01a1f9a8-51c2-7810-b121-7ef069913a9e";
+    let file = day.join(format!("rollout-2026-11-28T22-00-00-{id}.jsonl"));
+    let line = |kind: &str, payload: &str| {
+        format!("{{\"timestamp\":\"{at}\",\"type\":\"{kind}\",\"payload\":{payload}}}\n")
+    };
+    append(&file, &line("session_meta", &format!(r#"{{"id":"{id}","cwd":"/","cli_version":"0.169.0"}}"#)));
+    append(&file, &line("event_msg", r#"{"type":"task_started","turn_id":"t"}"#));
+}
+
+fn shows_codex(copy: &RosterSnapshot) -> bool {
+    copy.sessions.iter().any(|row| row.agent == "codex" && row.state == "working")
+}
+
+fn problems(copy: &RosterSnapshot) -> Vec<&str> {
+    copy.problems.iter().map(|problem| &*problem.kind).collect()
+}
+
+/// A home folder that is there, without folders of agents.
+fn empty_home() -> (Folder, PathBuf) {
+    let folder = Folder::missing();
+    let home = folder.root.parent().unwrap().to_path_buf();
+    std::fs::create_dir_all(&home).unwrap();
+    (folder, home)
+}
+
+#[test]
+fn a_folder_that_appears_is_seen_and_ends_the_problem_that_there_is_none() {
+    let (folder, home) = empty_home();
+    let mut subscriber = Subscriber::on(found(&home, &[]));
+    assert_eq!(problems(&subscriber.copy), ["missing"]);
+    write_rollout(&home);
+    subscriber.until("the session of Codex", shows_codex);
+    subscriber.until("no problem", |copy| copy.problems.is_empty());
+    let author = folder.author(1);
+    std::fs::create_dir_all(folder.root.join("projects/p")).unwrap();
+    folder.append(&author, &author.prompt(1, now()));
+    subscriber.until_state(&author, "working");
+}
+
+#[test]
+fn without_claude_code_there_is_no_problem() {
+    let (_folder, home) = empty_home();
+    write_rollout(&home);
+    let subscriber = Subscriber::on(found(&home, &[&codex(&home)]));
+    assert!(shows_codex(&subscriber.copy));
+    assert_eq!(problems(&subscriber.copy), [""; 0]);
+}
+
+#[test]
+fn beside_claude_code_a_new_folder_is_seen_when_the_user_turns_to_the_window() {
+    let folder = Folder::new();
+    let home = folder.root.parent().unwrap().to_path_buf();
+    let author = folder.author(1);
+    folder.append(&author, &author.prompt(1, now()));
+    let mut subscriber = Subscriber::on(found(&home, &[&Root::from(folder.root.clone())]));
+    write_rollout(&home);
+    folder.append(&author, &author.answer(2, now()));
+    subscriber.until_state(&author, "waiting_for_input");
+    assert!(!shows_codex(&subscriber.copy), "the home folder is not watched");
+    // The first looks, just after the start, find nothing to do.
+    crate::until("the session of Codex", || {
+        subscriber.handle.look_again();
+        subscriber.add_hook_event(Duration::from_millis(100));
+        shows_codex(&subscriber.copy)
+    });
+    assert!(row(&subscriber.copy, &author).is_some() && subscriber.copy.problems.is_empty());
+    let ended = format!(
+        "{{\"timestamp\":\"{}\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"task_complete\",\"turn_id\":\"t\"}}}}\n",
+        now()
+    );
+    let file = home.join(
+        ".codex/sessions/2026/11/28/rollout-2026-11-28T22-00-00-01a1f9a8-51c2-7810-b121-7ef069913a9e.jsonl",
+    );
+    append(&file, &ended);
+    subscriber.until("its next record", |copy| !shows_codex(copy));
+}
+
+/// Files with keys, tokens and accounts, below the home folder.
+const SECRETS: [&str; 17] = [
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".codex/.credentials.json",
+    ".gemini/oauth_creds.json",
+    ".gemini/google_accounts.json",
+    ".gemini/.env",
+    ".local/share/opencode/auth.json",
+    ".local/share/opencode/mcp-auth.json",
+    ".copilot/config.json",
+    ".pi/agent/auth.json",
+    ".cursor/cli-config.json",
+    ".cursor/chats/w/3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc/store.db",
+    ".kimi-code/config.toml",
+    ".grok/auth.json",
+    ".factory/auth.v2.file",
+    ".qwen/oauth_creds.json",
+    ".qwen/sessions/77.json",
+];
+
+#[test]
+fn files_with_secrets_are_never_opened() {
+    let (_folder, home) = empty_home();
+    write_rollout(&home);
+    for secret in SECRETS.map(|name| home.join(name)) {
+        std::fs::create_dir_all(secret.parent().unwrap()).unwrap();
+        std::fs::write(&secret, "{\"token\":\"a key\"}").unwrap();
+    }
+    let roots = Agent::ALL.map(|agent| Root::new(agent, home.join(traits(agent).folder)));
+    for root in &roots {
+        let of_agent = SECRETS.iter().filter(|name| home.join(name).starts_with(root));
+        assert!(of_agent.count() > 0, "none named for {}", root.agent.as_str());
+        root.folders().iter().for_each(|folder| std::fs::create_dir_all(root.join(folder.name)).unwrap());
+    }
+    let sources = real_sources();
+    let fs = CountingFs::new(sources.fs);
+    let notes = Arc::clone(&fs.notes);
+    let sources = Sources { fs: Arc::new(fs), ..sources };
+    let engine = look(Settings::for_roots(roots.to_vec()), sources, Outlook::LIVE, &SystemClock);
+    assert_eq!(engine.current(true).rows.len(), 1, "the session of Codex");
+    let opened = notes.opened();
+    assert!(opened.iter().any(|path| path.starts_with(home.join(".codex/sessions"))), "{opened:?}");
+    let secrets = SECRETS.map(|name| home.join(name));
+    assert!(!opened.iter().any(|path| secrets.contains(path)), "{opened:?}");
+}
+
+/// The database of opencode has tables with accounts and keys.
+#[test]
+fn only_tables_of_sessions_are_asked() {
+    for database in Agent::ALL.iter().filter_map(|agent| traits(*agent).layout.database) {
+        for question in [database.sessions, database.session, database.units, database.rows] {
+            let words: Vec<&str> = question.split_whitespace().collect();
+            let tables = words.windows(2).filter(|pair| pair[0] == "FROM").map(|pair| pair[1]);
+            for table in tables.filter(|table| !table.starts_with('(')) {
+                assert!(["session", "message", "part"].contains(&table), "{table}");
+            }
+            assert!(!question.contains("JOIN"), "{question}");
+        }
+    }
+}
