@@ -43,7 +43,7 @@ fn folders_of_other_agents_are_found_unless_they_are_named() {
     let at = ("HOME", home.path().to_str().unwrap());
     let roots = |vars: &[(&str, &str)], given| with(vars, given).unwrap().roots;
     let without = with(&[at], CommandLineOptions::default()).unwrap();
-    assert_eq!(without.roots, [of_codex.clone()], "a usual folder that is missing is no problem");
+    assert_eq!(without.roots, std::slice::from_ref(&of_codex), "a usual folder that is missing is no problem");
     assert!(without.awaited.contains(&of_claude) && !without.awaited.contains(&of_codex));
     assert_eq!(without.roots_of(Agent::Claude).collect::<Vec<_>>(), [&*of_claude.path], "hooks go there");
     let appeared = without.roots_now(|path| path == &*of_claude.path);
@@ -72,7 +72,7 @@ fn without_any_folder_that_of_the_default_agent_counts() {
     let home = tempfile::tempdir().unwrap();
     let settings = with(&[("HOME", home.path().to_str().unwrap())], CommandLineOptions::default()).unwrap();
     let of_claude = Root::from(home.path().join(".claude"));
-    assert_eq!(settings.roots, [of_claude.clone()]);
+    assert_eq!(settings.roots, std::slice::from_ref(&of_claude));
     assert_eq!(settings.awaited.len(), Agent::ALL.len());
     assert_eq!(settings.roots_now(|_| false), [of_claude], "it is a problem that it is missing");
     let codex = home.path().join(".codex");
