@@ -1,16 +1,17 @@
 //! `chain --json`.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 /// A work chain with all its segments, and every link that touches it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 #[allow(missing_docs)]
 pub struct WorkChain {
     pub work_chain_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The session in which the work goes on.
     pub head: String,
@@ -18,11 +19,11 @@ pub struct WorkChain {
     pub links: Vec<Link>,
     /// `join` or `split`: the last command of the user in this chain, which can be undone. A split leaves no link
     /// to show it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub undoable: Option<String>,
 }
 
 /// One segment.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -32,18 +33,16 @@ pub struct Segment {
     /// From 0 over the whole chain.
     pub index: u32,
     /// Absent if no record of the segment carries a time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
     /// The boundary that ended it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<Boundary>,
     pub transcript_path: String,
     pub superseded: bool,
 }
 
 /// A compaction.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -51,9 +50,7 @@ pub struct Segment {
 pub struct Boundary {
     /// `auto`, `manual`, `unknown`.
     pub trigger: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pre_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub post_tokens: Option<u64>,
 }
 

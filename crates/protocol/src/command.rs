@@ -1,6 +1,7 @@
 //! The user's commands about sessions, as requests carry them.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -10,6 +11,7 @@ use crate::error::{ApiError, ErrorCode};
 
 /// One command of the user, about a session and so about its work chain. A session is named by its id, the id of
 /// its work chain, or a unique prefix of one.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(optional_fields)]
 #[serde(tag = "do", rename_all = "snake_case")]
@@ -19,7 +21,6 @@ pub enum UserCommand {
         /// A session of the chain.
         session: String,
         /// The name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
     /// Joins two chains: the later one continues the earlier one.
@@ -49,7 +50,6 @@ pub enum UserCommand {
         /// The session.
         session: String,
         /// RFC 3339.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<String>,
     },
     /// Takes the session out of the roster until something new happens in it, or puts it back.

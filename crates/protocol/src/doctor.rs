@@ -1,12 +1,14 @@
 //! `doctor --json`: found sessions, watched folders, limits, versions, problems.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 use crate::roster::Problem;
 use crate::store::StoreHealth;
 
 /// The state of the whole program, for a user who wonders why something is not shown.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -18,24 +20,18 @@ pub struct Doctor {
     /// The live registry of all roots.
     pub registry: Registry,
     /// Sessions of our own. Absent if there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnSessionCounts>,
     /// Limits of the system that matter for watching.
     pub limits: Vec<Limit>,
     /// The stored history. Absent in the demo, which stores none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<StoreHealth>,
     /// The folders of hook events. Absent in the demo, which hears none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<HooksHealth>,
     /// No alerts until then: the user muted everything for a while. Absent if nothing is muted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub muted_until: Option<String>,
     /// How the program reaches the user. Absent outside the desktop program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desktop: Option<DesktopHealth>,
     /// The configuration file, existing or not. Its mistakes are among the problems.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub config: Option<ConfigFile>,
     /// Sorted by path and kind.
     pub problems: Vec<Problem>,
@@ -51,6 +47,7 @@ pub struct OwnSessionCounts {
 }
 
 /// What the desktop lets the program show beside its window.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -60,10 +57,8 @@ pub struct DesktopHealth {
     /// Whether alerts can be shown as notifications.
     pub notifications: bool,
     /// The program that shows them, with its version, if it names itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification_server: Option<String>,
     /// Why none can be shown, as a text for the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification_problem: Option<String>,
 }
 
@@ -78,6 +73,7 @@ pub struct ConfigFile {
 }
 
 /// The state of the folders of hook events.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -94,14 +90,12 @@ pub struct HooksHealth {
     /// counted.
     pub dropped: u64,
     /// When the last of these was dropped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_at: Option<String>,
     /// Bytes of the journal.
     pub journal_bytes: u64,
     /// Sessions with a hook event, now or within the last hour.
     pub sessions: u32,
     /// The setting `memory.context`, if an agent is to be told something: `files`, `all`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// The settings of each of the agent's folders.
     #[serde(default)]

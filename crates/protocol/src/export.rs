@@ -1,12 +1,14 @@
 //! `export --format json`: a work chain with all its items, without private text.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 use crate::chain::WorkChain;
 use crate::timeline::TimelineItem;
 
 /// A whole work chain.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -14,10 +16,8 @@ pub struct ExportChain {
     /// When it was written.
     pub exported_at: String,
     /// The title of the chain's head, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The folder in which its head works.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Its segments and links.
     pub chain: WorkChain,

@@ -1,9 +1,11 @@
 //! The answer to a request for a session's terminal.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 /// The answer to `focus`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -13,16 +15,12 @@ pub struct FocusAnswer {
     /// How far the request went.
     pub outcome: FocusOutcome,
     /// The programs that brought it to the front, innermost first: `tmux in kitty`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Why it went no further, in sentences for the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// A line for a shell that shows a session which runs without a visible terminal.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub attach_command: Option<String>,
     /// A line for a shell that resumes the session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_command: Option<String>,
 }
 

@@ -1,6 +1,7 @@
 //! `memory` and `summary`: memories, lines that agents were told, and the user's decisions.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 use crate::model::ModelQueue;
@@ -16,6 +17,7 @@ pub struct MemoryList {
 }
 
 /// One memory.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -28,12 +30,10 @@ pub struct MemoryEntry {
     /// One line.
     pub text: String,
     /// The file, relative to the top of the working tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// `active`, `proposed`, `counting`, `faded`, `superseded`, `rejected`.
     pub standing: String,
     /// The newer memory that replaces it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
     /// From 0 to 1, in hundredths.
     pub confidence: f64,
@@ -44,7 +44,6 @@ pub struct MemoryEntry {
     #[ts(as = "Option<bool>")]
     pub suspect: bool,
     /// The user's last decision: `added`, `accepted`, `rejected`, `edited`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
     /// How many sessions show it.
     pub sessions: u64,
@@ -128,6 +127,7 @@ pub struct SaidLine {
 }
 
 /// What the window shows beside the timeline of a chain.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -141,7 +141,6 @@ pub struct MemoryPage {
     /// `off`, `files`, `all`: the setting.
     pub context: String,
     /// Agents are told nothing until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_until: Option<String>,
     /// The lines that agents were told in the sessions of the chain, in their order. Sessions without a line are left out.
     pub said: Vec<SaidList>,
@@ -150,7 +149,6 @@ pub struct MemoryPage {
     /// Documents that the agent reads at each start.
     pub documents: Vec<AgentDocument>,
     /// The model that is asked after turns, if the user chose one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelQueue>,
 }
 
@@ -269,36 +267,32 @@ pub struct SummaryPage {
 }
 
 /// A session in the words of the claude-recall document.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentSession {
     /// The agent's id.
     pub claude_session_id: String,
     /// The name of the working folder, without those above it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// The working folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// `initialized`, `active`, `observation queued`, `summarizing` or `completed`.
     pub status: String,
     /// What the user asked first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_user_prompt: Option<String>,
     /// How many prompts.
     pub prompt_counter: u64,
     /// When it began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
     /// When it ended, or its last sign before it counted as ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<String>,
     /// The newest activity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<String>,
 }
 
 /// A change of memories by the user.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum MemoryChange {
@@ -311,11 +305,9 @@ pub enum MemoryChange {
         /// The text.
         text: String,
         /// The file that it is about: absolute, or relative to the working folder.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         path: Option<String>,
         /// The record whose text it is.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         from: Option<MarkedRecord>,
     },
@@ -346,25 +338,22 @@ pub enum MemoryChange {
     /// Say nothing to any agent, and do not ask the model, until a time.
     Pause {
         /// RFC 3339; absent: the pause ends.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         until: Option<String>,
     },
 }
 
 /// The result of a change.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct MemoryChanged {
     /// The id of the memory, if the change was about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// How many sessions the rules have seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u64>,
     /// How many turns the model will be asked about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 /// One job.
@@ -77,23 +78,20 @@ pub struct ModelQuestion {
 }
 
 /// One result.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelResult {
     /// The reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
     /// The names of the models there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
     /// Tokens of the question, as the model counted them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_in: Option<u64>,
     /// Tokens of the reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_out: Option<u64>,
     /// What it cost, in millionths of a dollar, if the agent says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
     /// The time from the start of the program to this line.
     pub millis: u64,
@@ -101,7 +99,6 @@ pub struct ModelResult {
     #[serde(default)]
     pub form: ReplyForm,
     /// Why there is no reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The model could not be used at all: nothing was asked, or every question is refused. It says nothing about this question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -109,6 +106,7 @@ pub struct ModelResult {
 }
 
 /// The turns that a model is to be asked about after they ended.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -132,16 +130,12 @@ pub struct ModelQueue {
     /// What it took on this day of the person.
     pub today: ModelDay,
     /// The setting whose limit holds for the rest of this day.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_reached: Option<String>,
     /// It is not asked until then, because the user wants it so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_until: Option<String>,
     /// The last failure, if no answer came since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
     /// Its time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error_at: Option<String>,
 }
 
@@ -210,6 +204,7 @@ pub struct TriedTurn {
 }
 
 /// A finding of a model.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelFinding {
@@ -218,7 +213,6 @@ pub struct ModelFinding {
     /// One line.
     pub text: String,
     /// The file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// `medium`, `high`.
     pub importance: String,
@@ -226,6 +220,5 @@ pub struct ModelFinding {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suspect: bool,
     /// Where the record of its evidence begins in the transcript.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte: Option<u64>,
 }

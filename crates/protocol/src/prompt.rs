@@ -1,6 +1,7 @@
 //! A prompt that the user sends to a session from outside its terminal.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 /// A prompt for a session.
@@ -14,6 +15,7 @@ pub struct PromptCall {
 }
 
 /// `prompt --json`: the text was typed and Enter was pressed. A prompt of which no key was sent is an error instead.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -23,10 +25,8 @@ pub struct PromptSent {
     /// Its outcome.
     pub outcome: PromptOutcome,
     /// The word of the agent that it has the prompt: `transcript` or `registry`. Absent while unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
     /// Whether the transcript holds exactly this text. Absent without a record, and for commands of the agent's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,
     /// The program that took the keys: `tmux`, `kitty`.
     pub by: String,

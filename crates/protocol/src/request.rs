@@ -3,12 +3,14 @@
 mod convert;
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 use watchbill_core::requests::request::Digest;
 
 use crate::error::{ApiError, ErrorCode};
 
 /// What a session asks now: the field `request` of its row.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -22,7 +24,6 @@ pub struct Request {
     /// The tool's name.
     pub tool: String,
     /// The type of the subagent that asks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub subagent: Option<String>,
     /// The tool's input as the agent wrote it. Untrusted: draw invisible characters before you show it.
     #[ts(type = "unknown")]
@@ -40,21 +41,18 @@ pub struct Request {
     #[ts(as = "Option<Vec<RequestOption>>", optional)]
     pub options: Vec<RequestOption>,
     /// The first question takes several options.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub several: Option<bool>,
     /// What "allow always" adds, and where.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<RequestRule>>", optional)]
     pub always: Vec<RequestRule>,
     /// The permission mode of the session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     /// When the session asked.
     pub opened_at: String,
     /// `hook`, `stream` (an own session): it can be answered from here. `no`: not from here.
     pub answerable: String,
     /// Why it cannot be answered from here.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// `open`; after an answer `sending`, `taken` (the hook process has it) or `failed` (no effect for five seconds).
     pub progress: String,
@@ -75,7 +73,6 @@ pub struct Request {
     #[ts(as = "Option<u32>", optional)]
     pub times: u32,
     /// A program that may not answer has tried to answer it; why it may not.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 use crate::request::Request;
 
 /// One roster row: the TrackedSession schema.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -17,13 +19,10 @@ pub struct TrackedSession {
     /// `watcher`, `pty`, `stream`.
     pub source: String,
     /// `stream` or `pty`, if it is an own session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
     /// The id by which the host of an own session is reached. After a `/clear` or a resume the session has another.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub own_id: Option<String>,
     /// An agent started this own session, or went on with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub started_by_agent: Option<bool>,
     /// `claude`, `codex`, ….
     pub agent: String,
@@ -33,87 +32,55 @@ pub struct TrackedSession {
     pub state: String,
     /// The group of the window that the row belongs to.
     pub group: Group,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state_kind: Option<String>,
     pub state_since: String,
     pub state_reason: StateReason,
     /// The cause, without the witness, while the state is an error, a limit or a retry.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What the session needs the user for (`approval`, `question`, `plan`, `dialog`, `error`), once the need has
     /// lasted for a second: an automatic reviewer answers sooner. Tray, chips and status bars count the rows that
     /// have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
     /// What it asks now, where the program that holds the store got the request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
     /// The user snoozed it until this time: until then it rests and does not need the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub snoozed_until: Option<String>,
     /// The user put it away. Only a view of all sessions shows it, until something new happens in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub put_away: Option<bool>,
     pub has_pending_tool_use: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_tool: Option<ToolTarget>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<PendingTool>>", optional)]
     pub pending_tools: Vec<PendingTool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub repo_root: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript_path: Option<String>,
     pub last_activity_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_at: Option<String>,
     pub work_chain_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub work_chain_name: Option<String>,
     pub compaction_count: u32,
     pub segment_count: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal: Option<Terminal>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub subagents: Option<Subagents>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub background_tasks: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub queued_prompts: Option<u32>,
     /// Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_held: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullRequest>,
 }
 
@@ -197,6 +164,7 @@ pub struct Tokens {
 }
 
 /// How full the context is.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -204,10 +172,8 @@ pub struct Context {
     /// Tokens after the newest answer.
     pub used: u64,
     /// The size of the context, if known: the tokens at which the agent last compacted this work by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// `used` of `size`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
 }
 
@@ -238,6 +204,7 @@ pub struct Problem {
 }
 
 /// `roster --json`, and the first line of `watch --json` beside its `event`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -254,11 +221,9 @@ pub struct RosterSnapshot {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reading: bool,
     /// No alerts until then: the user muted everything for a while. Absent if nothing is muted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub muted_until: Option<String>,
     /// How many more rows the next message brings: these are only the first ones. Absent if these are all, as
     /// everywhere except in the first message to a window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<GroupCounts>,
 }
 
@@ -276,6 +241,7 @@ pub struct GroupCounts {
 ///
 /// To apply: drop `removals` and the sessions of `upserts`, then put each upsert at its `index`, in the
 /// order given (rising). A reader whose revision is not `base` asks for a snapshot again.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -291,13 +257,11 @@ pub struct RosterDelta {
     /// Rows that are gone.
     pub removals: Vec<String>,
     /// The whole list, if it changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Problem>>,
     /// See [`RosterSnapshot::reading`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reading: bool,
     /// The current value, in every delta; see [`RosterSnapshot::muted_until`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub muted_until: Option<String>,
 }
 

@@ -1,9 +1,11 @@
 //! `search --json`: queries to the stored history, and their hits.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 /// A query to the stored history. Each filter that is present narrows it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -15,25 +17,18 @@ pub struct SearchQuery {
     #[ts(optional, as = "Option<bool>")]
     pub typing: bool,
     /// Most hits of one answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
     /// Part of the project's path or name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Only sessions of this agent, by its word: `claude`, `codex`, ….
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Only texts at or after this time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// Only texts of this role: see [`Hit::role`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// Only input and output of this tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Only this work chain: its id, or one of a session in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<String>,
 }
 
@@ -72,6 +67,7 @@ pub enum IndexState {
 }
 
 /// One text in which the words occur.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -81,7 +77,6 @@ pub struct Hit {
     /// The piece of work that the session belongs to.
     pub work_chain_id: String,
     /// The time of the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// The kind of the text: `prompt`, `answer`, `thinking`, `tool_input`, `tool_result`, `summary`, `title`,
     /// `command`, `notice`.
@@ -95,13 +90,10 @@ pub struct Hit {
     /// The higher, the better; comparable within one answer only.
     pub score: f64,
     /// The session's title, if one is stored.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The tool whose input or output it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The id of the subagent, if it is a subagent's text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// Where the line begins in the transcript, in bytes: `place` of the timeline takes it.
     pub offset: u64,

@@ -1,6 +1,7 @@
 //! The settings in force, the source of each, and the mistakes in the configuration file.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 /// Declares the keys once: variant, name in the file, description.
@@ -172,18 +173,16 @@ pub struct Setting {
 }
 
 /// A mistake in the configuration file. The last correct value counts instead.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct SettingProblem {
     /// The setting, if it is a known one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<SettingKey>,
     /// Counted from 1; absent if the whole file cannot be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// In characters, counted from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
     /// The expected and the found value, or the system's error.
     pub message: String,
@@ -202,17 +201,16 @@ impl std::fmt::Display for SettingProblem {
 }
 
 /// All settings, their file, and the mistakes in it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct SettingsView {
     /// The configuration file, existing or not. Absent if no folder for it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Whether the file exists.
     pub exists: bool,
     /// Where Watchbill keeps its own files, if anywhere.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<String>,
     /// Every setting once, in the order of the documentation.
     pub settings: Vec<Setting>,
@@ -251,17 +249,15 @@ pub struct ArchiveOffer {
 }
 
 /// The service over HTTP, for the settings window.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct ServiceState {
     /// Where it listens. Absent if it does not run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// What a client has to know.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// Why it does not run, although it is wanted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

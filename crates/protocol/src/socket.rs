@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_with_macros::skip_serializing_none;
 use watchbill_core::ids::Agent;
 
 use crate::api::ApiRequest;
@@ -48,6 +49,7 @@ pub struct SocketCall {
 }
 
 /// What a waiting hook process sends.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskCall {
     /// The agent whose hook it is.
@@ -58,7 +60,6 @@ pub struct AskCall {
     /// The hook payload as the client wrote it.
     pub payload: String,
     /// The client's process, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientProcess>,
     /// The processes above the hook process, nearest first.
     #[serde(default)]
@@ -67,7 +68,6 @@ pub struct AskCall {
     #[serde(default)]
     pub order: u64,
     /// The folder of the client's project, which stays when the client changes its folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
 }
 
@@ -122,7 +122,6 @@ pub struct RawReply<'a> {
     #[serde(borrow, default)]
     pub reply: Option<&'a RawValue>,
     /// The request failed.
-    #[serde(default)]
     pub error: Option<ApiError>,
     /// An event of the request.
     #[serde(borrow, default)]

@@ -1,9 +1,11 @@
 //! Reports about the store: `index`, `stats`, `forget`, and its part of `doctor`.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 /// `index --json`: the result of one run that brings the store up to date.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -28,13 +30,11 @@ pub struct IndexReport {
     /// Bytes of text that were left out because a text was longer than the cut.
     pub cut_bytes: u64,
     /// Transcripts that were archived; absent if there were none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<u64>,
     /// The run ended early. The store keeps what the run read, and the next run goes on from there.
     pub interrupted: bool,
     /// The id, if known, of another process that keeps the store up to date: this run waited for it. Then records
     /// and texts are not counted, and bytes are those that it read meanwhile.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_by: Option<u32>,
 }
 
@@ -59,34 +59,27 @@ pub struct Stats {
 }
 
 /// The usage of one day, project, model or tool.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct StatsRow {
     /// The day (`2026-11-20`, in the person's time zone), the project's folder, the model or the tool. Absent in the sum, and if it is
     /// not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Sessions that took part. In the sum only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u64>,
     /// Prompts. In the sum only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<u64>,
     /// Requests to the model, each counted once even if several records repeat it. By tool: absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// Tokens of those requests. By tool: absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<crate::roster::Tokens>,
     /// Calls of tools. By tool and in the sum only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<u64>,
     /// Of these, the ones that failed. By tool and in the sum only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_errors: Option<u64>,
     /// Milliseconds that the calls took together, as far as they are known. By tool and in the sum only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_ms: Option<u64>,
 }
 
@@ -132,6 +125,7 @@ pub struct DamagedFile {
 }
 
 /// The store's part of `doctor --json`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -143,17 +137,14 @@ pub struct StoreHealth {
     /// Bytes of the database and its companions.
     pub bytes: u64,
     /// The version of its schema.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_version: Option<u32>,
     /// The process that writes it now, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub writer_pid: Option<u32>,
     /// Stored sessions.
     pub sessions: u64,
     /// Searchable texts.
     pub texts: u64,
     /// Bytes at the ends of long texts that are not stored, so that no search finds them. Absent where every text is stored whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_bytes: Option<u64>,
     /// Transcript files that have not been read to their end.
     pub files_behind: u64,
@@ -176,22 +167,16 @@ pub struct StoreHealth {
     #[ts(as = "Option<Vec<String>>", optional)]
     pub archive_unreadable: Vec<String>,
     /// While the archive is on: after how long without a change a transcript is archived, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive_after: Option<i64>,
     /// While the archive is off: what it would do, with numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_offer: Option<String>,
     /// The last removal of stored data that the user excluded later.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
     /// The model that is asked after turns, if the user chose one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<crate::model::ModelQueue>,
     /// Not all of the database was checked for damage, because that takes too long. Absent if all of it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages_unseen: Option<bool>,
     /// Why the store cannot be used, and what to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
     /// Damaged files that were set aside in the data folder. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,9 +1,11 @@
 //! `show --json`: the timeline of a work chain, in file order over all its segments.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 /// A part of a timeline.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -12,10 +14,8 @@ pub struct Timeline {
     pub session_id: String,
     pub work_chain_id: String,
     /// The user's name for the chain.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub work_chain_name: Option<String>,
     /// The id of the subagent, if this is a subagent's timeline.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// Index of the first item.
     pub from: u64,
@@ -35,6 +35,7 @@ pub struct NewestItems {
 }
 
 /// One entry.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -46,16 +47,15 @@ pub struct TimelineItem {
     /// an item is the same one; nothing else shows it. A key has no other meaning.
     pub key: String,
     pub session_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     #[serde(flatten)]
     pub what: What,
     /// The id of the subagent, if the item belongs to one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
 }
 
 /// The content of an entry.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[ts(optional_fields)]
@@ -75,30 +75,19 @@ pub enum What {
         /// The input, as JSON text, cut at 16 KiB.
         input: String,
         /// `true` if it was cut; absent if it is whole.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         input_cut: Option<bool>,
         /// `pending`, `ok`, `error`, `denied`, `interrupted`, `background`.
         outcome: String,
         /// The output as text, cut at 16 KiB.
-        #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
         /// `true` if it was cut; absent if it is whole.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         output_cut: Option<bool>,
-        #[serde(skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
         /// The subagent that this call started, if it wrote a transcript of its own.
-        #[serde(skip_serializing_if = "Option::is_none")]
         subagent: Option<Subagent>,
     },
     /// A compaction.
-    Boundary {
-        trigger: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pre_tokens: Option<u64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        post_tokens: Option<u64>,
-    },
+    Boundary { trigger: String, pre_tokens: Option<u64>, post_tokens: Option<u64> },
     /// A session of the chain begins, or goes on after its successor began: `to` is its id, `reason` that of its link.
     Continued { to: String, reason: String },
     /// The user interrupted.

@@ -1,11 +1,13 @@
 //! `why --json`: the state, and each piece of evidence considered.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 use crate::roster::StateReason;
 
 /// The state of one session and its witnesses, winner first.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -13,17 +15,16 @@ use crate::roster::StateReason;
 pub struct Why {
     pub session_id: String,
     pub state: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state_kind: Option<String>,
     pub state_since: String,
     pub state_reason: StateReason,
     pub evidence: Vec<Witness>,
     /// When the state is checked again without a new fact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_check_at: Option<String>,
 }
 
 /// One piece of evidence.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -31,15 +32,11 @@ pub struct Why {
 pub struct Witness {
     pub source: String,
     /// The state by this witness alone; absent if it gives none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state_kind: Option<String>,
     /// The time of the evidence.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// Process id, for evidence of one process.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     pub detail: String,
     pub confidence: String,

@@ -39,19 +39,12 @@ const AROUND_LINES: usize = 140;
 struct Payload {
     session_id: String,
     hook_event_name: String,
-    #[serde(default)]
     cwd: Option<String>,
-    #[serde(default)]
     transcript_path: Option<String>,
-    #[serde(default)]
     agent_id: Option<String>,
-    #[serde(default)]
     source: Option<String>,
-    #[serde(default)]
     prompt: Option<String>,
-    #[serde(default)]
     tool_name: Option<String>,
-    #[serde(default)]
     tool_input: Option<Touched>,
 }
 

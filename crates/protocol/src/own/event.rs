@@ -1,6 +1,7 @@
 //! Events of an own session.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 use crate::request::Request;
@@ -21,6 +22,7 @@ pub struct OwnEvent {
 pub const NO_REACTION: &str = "interrupt";
 
 /// What happened in an own session. Readers ignore events that they do not know.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[ts(optional_fields)]
@@ -30,16 +32,12 @@ pub enum OwnWhat {
         /// The agent's id of the session.
         session: String,
         /// Its model.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// Its permission mode.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<String>,
         /// Its version.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<String>,
         /// Its process id.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pid: Option<u32>,
         /// The models that it offers.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -72,7 +70,6 @@ pub enum OwnWhat {
         /// Whether they wait.
         held: bool,
         /// Why: `interrupted`, `error`, `limit`, `login`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<String>,
     },
     /// A turn began.
@@ -102,7 +99,6 @@ pub enum OwnWhat {
         #[ts(as = "Option<bool>", optional)]
         thinking: bool,
         /// The id of the transcript's record that has it, where the agent names it: Claude does.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         record: Option<String>,
     },
     /// The agent uses a tool.
@@ -117,7 +113,6 @@ pub enum OwnWhat {
         /// The input in one line.
         target: String,
         /// The call of the subagent that it belongs to.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
     },
     /// A tool has ended.
@@ -148,10 +143,8 @@ pub enum OwnWhat {
         /// Which try failed.
         attempt: u32,
         /// How many there are.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<u32>,
         /// Milliseconds until the next one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         wait_ms: Option<u64>,
         /// The cause.
         cause: String,
@@ -161,19 +154,15 @@ pub enum OwnWhat {
         /// It has ended.
         done: bool,
         /// `auto` or `manual`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         trigger: Option<String>,
         /// Tokens before.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
     },
     /// The model or the mode changed.
     Changed {
         /// The model.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// The mode.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<String>,
     },
     /// The conversation goes on under another id of the agent: after a `/clear`.
@@ -188,7 +177,6 @@ pub enum OwnWhat {
         /// `limit`, `login`, `api`, `start`, `command`, `protocol`, `interrupt`.
         cause: String,
         /// The id of the transcript's record that has it, where the agent names it: Claude does.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         record: Option<String>,
     },
     /// How full the context is.
@@ -196,7 +184,6 @@ pub enum OwnWhat {
         /// Tokens in it.
         used: u64,
         /// Tokens that fit.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         size: Option<u64>,
     },
     /// A turn has ended.
@@ -204,7 +191,6 @@ pub enum OwnWhat {
         /// `completed`, `interrupted`, `error`, `limit`, `login`, `max_turns`.
         reason: String,
         /// Tokens of the turn.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         tokens: Option<OwnTokens>,
         /// The prompts that it answered.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -224,15 +210,12 @@ pub enum OwnWhat {
     /// The last process has ended. Comes once, and last.
     SessionEnded {
         /// The exit code of the agent, where it has one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<i32>,
         /// The signal that ended it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         signal: Option<i32>,
         /// The user asked for the end.
         asked: bool,
         /// Its last words on standard error, where it failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         words: Option<String>,
     },
 }

@@ -1,6 +1,7 @@
 //! The specification from which an own session starts.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 use watchbill_core::ids::Agent;
 
@@ -66,6 +67,7 @@ impl OwnAgent {
 }
 
 /// Everything that a start needs. The host keeps it beside its log, and starts nothing that is not written there.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -79,28 +81,22 @@ pub struct OwnSpec {
     /// The folder that the agent works in, absolute.
     pub cwd: String,
     /// The model; absent: the agent's own choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The permission mode in the agent's words; absent: the agent's own choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     /// The session that goes on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<OwnResume>,
     /// The program and its arguments for [`OwnAgent::Shell`]. For an agent: its program, where it is not the one in `PATH`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>", optional)]
     pub command: Vec<String>,
     /// The size of the terminal at first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<OwnSize>,
     /// When the user asked for it, RFC 3339.
     pub created_at: String,
     /// The folder in which the agent keeps its sessions, absolute; absent: the agent's own choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// The session whose work goes on here with another agent: its first prompt holds what was said there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switched: Option<OwnResume>,
     /// An agent started the session, or went on with it. Nothing in it may answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

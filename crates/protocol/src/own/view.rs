@@ -1,12 +1,14 @@
 //! Reports about own sessions for programs that show them.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
 use super::host::HostMessage;
 use super::spec::{OwnAgent, OwnSpec};
 
 /// What an attached window gets of one own session.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "own", rename_all = "snake_case")]
 #[ts(optional_fields)]
@@ -16,7 +18,6 @@ pub enum OwnNews {
         /// What started it.
         spec: Box<OwnSpec>,
         /// The process id of its host; absent if the host has ended and the events come from its log.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pid: Option<u32>,
     },
     /// A message of the host.
@@ -27,7 +28,6 @@ pub enum OwnNews {
     /// Last: the host has ended, or the connection to it.
     Over {
         /// What failed; absent if the end was orderly.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<String>,
     },
 }
