@@ -203,7 +203,8 @@ impl Configuration {
     }
 }
 
-fn refusal(error: &FileError) -> ApiError {
+/// Why a file of settings was not changed, as the user gets it.
+pub fn refusal(error: &FileError) -> ApiError {
     let code = match error {
         FileError::Changed { .. } => ErrorCode::Conflict,
         FileError::Settings { .. } => ErrorCode::Invalid,

@@ -167,7 +167,6 @@ impl FixedSources {
             archive: archive(values),
             alerts: alerts::settle(values, full),
             window: window(values),
-            offer_hooks: values.flag(SettingKey::HooksOffer),
             scripts_answer: values.flag(SettingKey::AnswersScripts),
             memory: memory(values),
             service: service(values),

@@ -39,8 +39,6 @@ pub struct Settings {
     pub alerts: AlertSettings,
     /// How the window looks and is reached.
     pub window: WindowSettings,
-    /// The window offers to install hooks where none are.
-    pub offer_hooks: bool,
     /// Scripts may answer requests: `watchbill answer` works without a terminal.
     pub scripts_answer: bool,
     /// Which memories the rules find, and which an agent is told.
@@ -132,7 +130,6 @@ impl Settings {
             archive: ArchiveSettings::default(),
             alerts: AlertSettings::default(),
             window: WindowSettings::default(),
-            offer_hooks: true,
             scripts_answer: false,
             memory: MemorySettings::default(),
             service: ServiceSettings::default(),

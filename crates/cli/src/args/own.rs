@@ -84,22 +84,11 @@ pub struct Queue {
 /// The options of `resume`.
 #[derive(Debug, Clone, Args)]
 pub struct Resume {
-    /// Id of a session or work chain, or a unique beginning of one
-    pub session: String,
     /// Go on in a copy; the session stays as it is
     #[arg(long)]
     pub fork: bool,
-    /// Run the agent's own screen in a terminal, and attach to it
-    #[arg(long)]
-    pub pty: bool,
-    /// Go on although the folder has another branch by now
-    #[arg(long)]
-    pub any_branch: bool,
     #[command(flatten)]
-    pub switch: Switch,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    pub of: Fork,
 }
 
 /// Options for a change of the agent.

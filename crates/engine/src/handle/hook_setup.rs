@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use watchbill_agents::{Agent, Root, hook_traits, traits};
 use watchbill_hooks::install::change::{self, InstallError};
-use watchbill_hooks::install::file::{FileError, SettingsFile};
+use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{State, Status, status};
 use watchbill_hooks::install::{
     HookCommand, Purpose, Scope, Version, client, install, uninstall, wanted_events,
@@ -16,6 +16,7 @@ use watchbill_protocol::doctor::HookSettings;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::hooks::{DiffKind, DiffLine, HooksPreview, HooksStep};
 
+use watchbill_settings::configuration::refusal;
 use watchbill_settings::{Environment, Settings};
 
 /// Number of unchanged lines shown around a change.
@@ -175,15 +176,6 @@ fn difference(before: &str, after: &str) -> Vec<DiffLine> {
         }
     }
     lines
-}
-
-fn refusal(error: &FileError) -> ApiError {
-    let code = match error {
-        FileError::Changed { .. } => ErrorCode::Conflict,
-        FileError::Settings { .. } => ErrorCode::Invalid,
-        FileError::Io { .. } | FileError::ReadOnly { .. } | FileError::Linked { .. } => ErrorCode::Unreadable,
-    };
-    ApiError::new(code, error.to_string())
 }
 
 /// The hooks that we expect: their data folder, and the events that each client has.

@@ -22,8 +22,7 @@ use crate::terminal_text::one_line;
 /// # Errors
 /// As [`resume`].
 pub fn fork(global: &Global, wanted: &Fork) -> anyhow::Result<()> {
-    let Fork { session, pty, any_branch, switch, json } = wanted.clone();
-    resume(global, &Resume { session, fork: true, pty, any_branch, switch, json })
+    resume(global, &Resume { fork: true, of: wanted.clone() })
 }
 
 /// Goes on with a session, unless a process has it.
@@ -31,17 +30,18 @@ pub fn fork(global: &Global, wanted: &Fork) -> anyhow::Result<()> {
 /// # Errors
 /// When no session matches, a process has it, or the agent cannot go on with it.
 pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
-    let row = target::row(global, &wanted.session)?;
-    if wanted.switch.agent.is_some() {
-        check_branch(&row, wanted.any_branch)?;
+    let Fork { session, pty, any_branch, switch: other, json } = &wanted.of;
+    let row = target::row(global, session)?;
+    if other.agent.is_some() {
+        check_branch(&row, *any_branch)?;
         return switch(global, wanted, &row);
     }
-    let kind = if wanted.pty { OwnKind::Pty } else { OwnKind::Stream };
-    let (folder, spec) = go_on(global, &row, kind, wanted.fork, wanted.any_branch)?;
-    if wanted.pty {
+    let kind = if *pty { OwnKind::Pty } else { OwnKind::Stream };
+    let (folder, spec) = go_on(global, &row, kind, wanted.fork, *any_branch)?;
+    if *pty {
         return attach_terminal(&folder);
     }
-    started(global, &folder, &spec, false, wanted.json)
+    started(global, &folder, &spec, false, *json)
 }
 
 /// Starts the host of a session that goes on.

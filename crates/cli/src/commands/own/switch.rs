@@ -21,7 +21,7 @@ use crate::commands::{emit, engine};
 /// # Errors
 /// When nothing is stored of the session, a process has it, or the agent cannot be started.
 pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow::Result<()> {
-    let Switch { agent: Some(agent), budget, preview, prompt: Some(prompt) } = &wanted.switch else {
+    let Switch { agent: Some(agent), budget, preview, prompt: Some(prompt) } = &wanted.of.switch else {
         bail!("name the agent and its first prompt");
     };
     ensure!(*agent != Agent::Shell, "a shell takes no prompts: name an agent");
@@ -37,7 +37,7 @@ pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow:
         session_id: row.session_id.clone(),
         agent: (*agent).into(),
         fork: wanted.fork,
-        any_branch: wanted.any_branch,
+        any_branch: wanted.of.any_branch,
         budget: *budget,
     };
     let look = engine(global, Outlook::LIVE)?;
@@ -55,5 +55,5 @@ pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow:
     let id = first_prompt_id(&spec.session);
     let prompt = OwnCommand::Prompt { id: id.clone(), text, images: Vec::new(), when: PromptWhen::Queue };
     send(&folder, &format!("prompt-{id}"), &prompt)?;
-    started(global, &folder, &spec, true, wanted.json)
+    started(global, &folder, &spec, true, wanted.of.json)
 }
