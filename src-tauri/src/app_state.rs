@@ -1,7 +1,5 @@
 //! The state of the running program: the engine, the channel to the window, the tray, the alerts.
 
-#[cfg(target_os = "linux")]
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
@@ -242,7 +240,7 @@ impl AppState {
 
     /// The data folder; `None` in the demo.
     #[cfg(target_os = "linux")]
-    pub fn data_dir(&self) -> Option<PathBuf> {
+    pub fn data_dir(&self) -> Option<std::path::PathBuf> {
         current(&self.engine).settings().data_dir.clone()
     }
 

@@ -43,7 +43,11 @@ fn folders_of_other_agents_are_found_unless_they_are_named() {
     let at = ("HOME", home.path().to_str().unwrap());
     let roots = |vars: &[(&str, &str)], given| with(vars, given).unwrap().roots;
     let without = with(&[at], CommandLineOptions::default()).unwrap();
-    assert_eq!(without.roots, std::slice::from_ref(&of_codex), "a usual folder that is missing is no problem");
+    assert_eq!(
+        without.roots,
+        std::slice::from_ref(&of_codex),
+        "a usual folder that is missing is no problem"
+    );
     assert!(without.awaited.contains(&of_claude) && !without.awaited.contains(&of_codex));
     assert_eq!(without.roots_of(Agent::Claude).collect::<Vec<_>>(), [&*of_claude.path], "hooks go there");
     let appeared = without.roots_now(|path| path == &*of_claude.path);
