@@ -3,8 +3,8 @@
 //! [`SessionFold`] is the entry point. `machine` holds the source document's four states. `turn` holds the facts
 //! that the machine reads, and says when silence ends a state; `describe_state` describes why a state holds. `pending` holds
 //! the tool calls without a result, `background` the work that goes on after a turn, [`facts`] what a row shows,
-//! [`refusals`] the calls that a reviewer refused, and `ancestry` the facts for the chain resolver. [`subagent`] folds a subagent's own file, [`usage`] counts
-//! tokens, and `id_set` knows which records were applied. [`snapshot`] carries a fold over a restart, and
+//! and `ancestry` the facts for the chain resolver. [`refusals`] counts the calls that the agent's reviewer refused.
+//! [`subagent`] folds a subagent's own file, [`usage`] counts tokens, and `id_set` knows which records were applied. [`snapshot`] carries a fold over a restart, and
 //! [`lazy`] delays its decoding.
 
 mod ancestry;

@@ -11,22 +11,12 @@ use crate::time::Timestamp;
 use crate::tool::ToolKind;
 use crate::transcript::record::{Denial, ToolResult};
 
-as_str!(RefusalKind);
+pub use crate::transcript::denial::RefusalKind;
 
 /// So many refused calls are told apart, so that a transcript and a hook count one call once.
 pub const KNOWN_REFUSALS: usize = 64;
 /// So many refusals in a row deserve the user's attention.
 pub const MANY_IN_A_ROW: u32 = 3;
-
-/// Why the reviewer refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum_macros::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum RefusalKind {
-    /// It judged the call to be risky.
-    Blocked,
-    /// It could not judge: it was not reachable.
-    Unavailable,
-}
 
 /// A refused call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! Records and what they carry, the same for each agent, and the timeline that is built from them. Agents parse the lines.
 
 pub mod bounded_text;
+pub mod denial;
 mod entry;
 pub mod inherited;
 pub mod json;

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::denial::Denial;
 pub use super::origin::{SUBAGENT, SessionRecord};
 pub use super::tokens::{TokenTotal, Usage};
 use crate::ids::RecordId;
-use crate::session::refusals::RefusalKind;
 use crate::time::Timestamp;
 use crate::tool::{Ask, Mode};
 
@@ -223,17 +223,6 @@ pub struct ToolResult<'a> {
     pub background_task: Option<Cow<'a, str>>,
     /// `toolUseResult.status == "async_launched"`: the subagent of this id goes on by itself.
     pub async_agent: Option<Cow<'a, str>>,
-}
-
-/// Why a tool call did not run: from `toolDenialKind` since 2.1.220, from the result's text before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denial {
-    /// The user refused it.
-    User,
-    /// A rule or a hook.
-    Policy,
-    /// The agent's own reviewer.
-    Reviewer(RefusalKind),
 }
 
 /// One block of an answer.
