@@ -66,19 +66,7 @@ fn translate(event: &Value) -> Option<Vec<Value>> {
             vec![failed(at, text(data, "errorType").unwrap_or_default(), words)]
         }
         "session.compaction_start" => vec![compaction(at, true)],
-        "session.compaction_complete" => {
-            let mut lines = Vec::new();
-            if data["success"] != false {
-                lines.push(json!({ "type": "system", "subtype": "compact_boundary", "timestamp": at }));
-                if let Some(words) = text(data, "summaryContent").or_else(|| text(data, "summary")) {
-                    let mut summary = translated::message("user", at, words.into());
-                    summary["isCompactSummary"] = true.into();
-                    lines.push(summary);
-                }
-            }
-            lines.push(compaction(at, false));
-            lines
-        }
+        "session.compaction_complete" => compaction_over(data, at),
         "external_tool.requested" if data["toolName"] == "rename_session" => {
             vec![
                 json!({ "type": "custom-title", "customTitle": data["arguments"]["title"], "timestamp": at }),
@@ -95,6 +83,21 @@ fn translate(event: &Value) -> Option<Vec<Value>> {
             .for_each(|line| line["isSidechain"] = true.into());
     }
     Some(lines)
+}
+
+/// The end of a compaction. One that failed cuts nothing.
+fn compaction_over(data: &Value, at: &Value) -> Vec<Value> {
+    let mut lines = Vec::new();
+    if data["success"] != false {
+        lines.push(json!({ "type": "system", "subtype": "compact_boundary", "timestamp": at }));
+        if let Some(words) = text(data, "summaryContent").or_else(|| text(data, "summary")) {
+            let mut summary = translated::message("user", at, words.into());
+            summary["isCompactSummary"] = true.into();
+            lines.push(summary);
+        }
+    }
+    lines.push(compaction(at, false));
+    lines
 }
 
 /// Events that say nothing of a turn: those of hooks, of the program, of subagents, and the instructions.
