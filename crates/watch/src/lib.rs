@@ -12,6 +12,7 @@ mod children;
 pub mod clock;
 pub mod fs;
 pub mod hints;
+mod later;
 pub mod mem;
 pub mod messages;
 mod mode;

@@ -14,6 +14,8 @@ use watchbill_agents::Root;
 pub(crate) enum EventAction {
     /// Send the engine a hint.
     Hint(Hint),
+    /// Give the engine the hint of a file once more, a moment later: what was written may not be visible yet.
+    Later(PathBuf),
     /// A watched folder is gone or was moved: its watch is void.
     Lost(PathBuf),
     /// The plan may be obsolete.
@@ -118,6 +120,7 @@ impl Routes {
         // Who opens a database as root sets the owner of its log anew. Our own reading must not be a reason to read.
         if self.files.contains(&path) && !matches!(kind, EventKind::Modify(ModifyKind::Metadata(_))) {
             steps.insert(EventAction::Hint(Hint::File(path.clone())));
+            steps.insert(EventAction::Later(path.clone()));
         }
         let Some((dir, name)) = path.parent().zip(path.file_name()) else { return };
         if let Some(root) = self.flats.get(dir)
@@ -266,8 +269,9 @@ mod tests {
         let root = Root::new(watchbill_agents::Agent::Opencode, "/o");
         let routes = Routes::new(&plan(&fs, &[root], &[], &[]));
         let steps = |kind| routes.steps(&Ok(Event::new(kind).add_path("/o/opencode.db-wal".into())));
-        let hint = EventAction::Hint(Hint::File("/o/opencode.db-wal".into()));
-        assert_eq!(steps(EventKind::Modify(ModifyKind::Data(DataChange::Any))), BTreeSet::from([hint]));
+        let log = PathBuf::from("/o/opencode.db-wal");
+        let read = [EventAction::Hint(Hint::File(log.clone())), EventAction::Later(log)];
+        assert_eq!(steps(EventKind::Modify(ModifyKind::Data(DataChange::Any))), BTreeSet::from(read));
         assert_eq!(steps(EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any))), BTreeSet::new());
     }
 

@@ -15,6 +15,7 @@ use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileKind, Fs, StdFs, problem, problem_of};
 use crate::hints::{Hint, HintSet};
+use crate::later::LaterFiles;
 use crate::mode::{POLL_INTERVAL, RootHealth, RootMode, WatchMethod};
 use crate::native::{handle_event, limit_detail, watch_tree};
 use crate::order::Order;
@@ -40,6 +41,7 @@ pub(crate) struct WatchThread {
     polled: BTreeMap<PathBuf, (Planned, Snapshot)>,
     /// Folders that the system would not watch, with the reason.
     refused: BTreeMap<PathBuf, Problem>,
+    later: LaterFiles,
     /// Number of times that events were lost.
     lost: Arc<AtomicU64>,
     /// Every folder that existed at the start is watched, or has a known reason why not.
@@ -71,6 +73,7 @@ impl WatchThread {
             installed: BTreeMap::new(),
             polled: BTreeMap::new(),
             refused: BTreeMap::new(),
+            later: LaterFiles::default(),
             lost,
             stands,
         }
@@ -83,16 +86,19 @@ impl WatchThread {
         self.hints.wake();
         let mut next_look = Instant::now() + self.interval();
         loop {
-            let first = if self.polled.is_empty() {
-                inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
-            } else {
-                inbox.recv_timeout(next_look.saturating_duration_since(Instant::now()))
+            let poll = (!self.polled.is_empty()).then_some(next_look);
+            let first = match poll.into_iter().chain(self.later.due()).min() {
+                None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
+            let now = Instant::now();
             let batch: Vec<Order> = match first {
                 Ok(order) => std::iter::once(order).chain(inbox.try_iter()).collect(),
-                Err(RecvTimeoutError::Timeout) => vec![Order::Poll],
+                Err(RecvTimeoutError::Timeout) if poll.is_some_and(|at| at <= now) => vec![Order::Poll],
+                Err(RecvTimeoutError::Timeout) => Vec::new(),
                 Err(RecvTimeoutError::Disconnected) => return,
             };
+            self.later.take(now).into_iter().for_each(|file| self.hints.insert(Hint::File(file)));
             if batch.iter().any(|order| matches!(order, Order::Poll)) {
                 next_look = Instant::now() + self.interval();
             }
@@ -110,6 +116,7 @@ impl WatchThread {
         for order in batch {
             match order {
                 Order::Step(EventAction::Hint(hint)) => self.hints.insert(hint),
+                Order::Step(EventAction::Later(file)) => self.later.add(file, Instant::now()),
                 Order::Step(EventAction::Look) => look = true,
                 Order::Step(EventAction::Lost(path)) => {
                     self.uninstall(&path);

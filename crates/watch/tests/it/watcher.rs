@@ -173,6 +173,23 @@ fn a_file_of_names_beside_the_folders_is_hinted() {
     );
 }
 
+/// What is in a log may become visible after it was written, and no event says so.
+#[test]
+fn a_written_log_of_a_database_is_hinted_once_more_by_itself() {
+    let (_dir, root) = temp();
+    let log = root.join("opencode.db-wal");
+    put(&root.join("opencode.db"), "");
+    put(&log, "");
+    let mut follower = Follower::of(vec![Root::new(Agent::Opencode, root)], WatchMethod::Native);
+    put(&log, "one change");
+    let written = Instant::now();
+    // The hints of the writing come at once.
+    while written.elapsed() < Duration::from_millis(500) {
+        follower.hints.clear();
+        follower.wait("a hint", |follower| follower.hints.contains(&Hint::File(log.clone())));
+    }
+}
+
 #[test]
 fn other_files_give_no_hint() {
     let (_dir, root) = temp();
