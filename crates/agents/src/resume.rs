@@ -65,6 +65,7 @@ pub fn quoted(word: &str) -> String {
 #[allow(clippy::disallowed_methods, reason = "a real shell reads back what was quoted")]
 mod tests {
     use super::*;
+    #[cfg(unix)]
     use proptest::prelude::*;
 
     #[test]

@@ -2,15 +2,15 @@
 
 use crate::facts::Process;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 pub use crate::unknown::*;
 
 /// The clock that counts since boot. macOS counts sleep too.
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
 
 /// What the system tells of a process. `None` for a process that has ended.
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 pub fn look(pid: u32) -> Option<Process> {
     let mut ps = std::process::Command::new("ps");
     ps.args(["-o", "ppid=,tty=,lstart=,comm=", "-p", &pid.to_string()]).env("LC_ALL", "C");

@@ -87,11 +87,10 @@ fn is_instances(_error: &io::Error) -> bool {
     false
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn the_limits_of_the_system_are_named() {
         use rustix::io::Errno;

@@ -54,7 +54,10 @@ fn both_agents_have_rows_and_a_subagent_has_none() {
     assert_eq!(ran["cwd"], "/home/dev/work_codex");
     assert_eq!(ran["projectId"], "-home-dev-work-codex", "the same as of Claude Code");
     assert_eq!((&ran["tokens"]["input"], &ran["tokens"]["output"]), (&json!(200), &json!(40)));
-    assert!(home.out(&["roster", "--all", "--programs"]).contains("01a1f9a8-a52d"), "enough of the id to name it");
+    assert!(
+        home.out(&["roster", "--all", "--programs"]).contains("01a1f9a8-a52d"),
+        "enough of the id to name it"
+    );
     home.out(&["why", "01a1f9a8-a52d"]);
     // Roots can be named, and left out.
     assert_eq!(count(&rows(&home, &["--root", "codex="]), "codex"), 0);

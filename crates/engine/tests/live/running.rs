@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use watchbill_engine::handle::start;
 use watchbill_engine::model::publish::Subscription;
-use watchbill_settings::{Settings, WatchSetting};
+#[cfg(unix)]
+use watchbill_settings::Settings;
+use watchbill_settings::WatchSetting;
 
 use crate::subscriber::{Folder, Subscriber, TIMEOUT, append, now, row};
 

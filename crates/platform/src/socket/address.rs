@@ -115,6 +115,7 @@ pub fn is_ours(_stream: &Stream) -> bool {
 }
 
 /// The process at the other end; `None` if the system does not tell.
+#[allow(clippy::useless_conversion, reason = "an id is signed on Unix, and is not on Windows")]
 pub fn peer(stream: &Stream) -> Option<u32> {
     stream.peer_creds().ok().and_then(|peer| u32::try_from(peer.pid()?).ok())
 }

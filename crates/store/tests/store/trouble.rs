@@ -1,6 +1,7 @@
 //! Faults of the system or of other programs: each has its error variant and message, and no stored data is lost.
 
 use std::path::Path;
+#[cfg(target_os = "linux")]
 use std::process::Command;
 use std::time::Duration;
 
@@ -8,7 +9,9 @@ use rusqlite::Connection;
 use watchbill_store::search::Query;
 use watchbill_store::{DatabaseState, OpenMode, Store, StoreError};
 
-use crate::rig::{Rig, child, child_folder, prompt, session};
+#[cfg(unix)]
+use crate::rig::child;
+use crate::rig::{Rig, child_folder, prompt, session};
 #[cfg(unix)]
 use crate::skipped::skipped;
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use watchbill_agents::Root;
 use watchbill_core::problem::ProblemKind;
-use watchbill_watch::scan::{canonical_roots, scan, scan_path};
+#[cfg(unix)]
+use watchbill_watch::scan::canonical_roots;
+use watchbill_watch::scan::{scan, scan_path};
 use watchbill_watch::{FileKind, MemFs, Scan, StdFs};
 
 fn names(scan: &Scan) -> Vec<String> {
