@@ -7,7 +7,7 @@ set -eu
 
 stop() { echo "install.sh: $*" >&2; exit 1; }
 
-from='' prefix="${HOME:?}/.local" yes='' remove=''
+from='' prefix="${HOME:-}/.local" yes='' remove=''
 while [ $# -gt 0 ]; do
   case $1 in
     --prefix) [ $# -gt 1 ] || stop "--prefix wants a folder"; prefix=$2; shift ;;
@@ -18,7 +18,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-case $prefix in /*) ;; *) stop "--prefix wants a whole path" ;; esac
+case $prefix in /.local) stop "HOME is not set; --prefix names the folder" ;; /*) ;; *) stop "--prefix wants a whole path" ;; esac
 # The names of all installed files, so that the next installation and --remove take away these and no others.
 list="$prefix/share/watchbill/installed-files"
 work=$(mktemp -d)
@@ -65,7 +65,7 @@ fi
 [ -n "$from" ] || stop "say where the release is: an address, or a folder"
 fetch SHA256SUMS
 system=$(uname -s | sed 's/Darwin/macos/; s/Linux/linux/') machine=$(uname -m | sed 's/arm64/aarch64/')
-archive=$(sed -n "s/^[0-9a-f]*  \(watchbill-[0-9.]*-$system-$machine\.tar\.gz\)\$/\1/p" "$work/SHA256SUMS")
+archive=$(sed -n "s/^[0-9a-f]*  \(watchbill-[0-9][0-9A-Za-z.-]*-$system-$machine\.tar\.gz\)\$/\1/p" "$work/SHA256SUMS")
 [ -n "$archive" ] || stop "the release has no archive for $system on $machine"
 
 echo "This fetches $archive from $from, compares its SHA-256, and puts its files below $prefix:"
@@ -80,14 +80,18 @@ mkdir "$work/files"
 tar -xzf "$work/$archive" -C "$work/files" --strip-components=1
 
 (cd "$work/files" && find . -type f | sed 's,^\./,,' | sort && echo share/watchbill/installed-files) >"$work/new"
+while IFS= read -r file; do
+  [ ! -e "$prefix/$file" ] || grep -qxF "$file" "$list" 2>/dev/null || stop "$prefix/$file is there already, and not by this script"
+done <"$work/new"
 [ ! -f "$list" ] || take_away
+# Before the files, so that --remove finds what an installation that failed has left.
+mkdir -p "$prefix/share/watchbill"
+cp "$work/new" "$list"
 (cd "$work/files" && find . -type d) | while IFS= read -r folder; do mkdir -p "$prefix/$folder"; done
 (cd "$work/files" && find . -type f) | while IFS= read -r file; do
   # A program that runs keeps its old file.
   rm -f "$prefix/$file"
   cp -p "$work/files/$file" "$prefix/$file"
 done
-mkdir -p "$prefix/share/watchbill"
-cp "$work/new" "$list"
 echo "Installed. \`$prefix/bin/watchbill doctor\` says what it finds."
 case :$PATH: in *":$prefix/bin:"*) ;; *) echo "Your PATH does not name $prefix/bin." ;; esac

@@ -1,5 +1,5 @@
-//! Runs steps in order: each one is named, timed and reported. The first failure ends the run, except with
-//! `keep_going`.
+//! Runs steps in order: each one is named, timed and reported. After the first failure no further step begins, except
+//! with `keep_going`. Steps that run beside the others are waited for, and their processor time counts for those.
 
 use std::time::{Duration, Instant};
 

@@ -87,6 +87,12 @@ fn an_archive_is_installed_replaced_and_removed_without_a_trace() {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(place.installed(), "prefix/mine");
     assert!(!place.path("prefix/bin").exists());
+    // A file of the person's own stays.
+    fs::create_dir_all(place.path("prefix/bin")).unwrap();
+    fs::write(place.path("prefix/bin/watchbill"), "mine").unwrap();
+    let output = place.install(&[&release, "--yes"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is there already"), "{output:?}");
+    assert_eq!(place.installed(), "prefix/bin/watchbill prefix/mine");
 }
 
 #[test]

@@ -44,8 +44,8 @@ impl Read for Input {
     }
 }
 
-/// Input that a thread reads, because this system has no call that waits for a pipe with a limit of time. The thread may have
-/// taken up to 64 KiB that no one asked for.
+/// Input that a thread reads, because this system has no call that waits for a pipe with a limit of time. The thread
+/// takes up to 128 KiB ahead, also of what a second process should read: on such systems the rest of a slow payload may be lost.
 #[cfg(any(not(unix), test))]
 pub struct ThreadedInput {
     parts: std::sync::mpsc::Receiver<io::Result<Vec<u8>>>,

@@ -219,7 +219,7 @@ pub struct RefusedCall {
     pub at: String,
     /// `blocked`, or `unavailable` if the reviewer could not judge it.
     pub kind: String,
-    /// The rule that would allow it, and where it belongs; absent where no rule would allow this call alone.
+    /// The rule that would allow it, and where it belongs; the narrowest one. Absent where the call is a pattern or has several parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow: Option<RequestRule>,
 }

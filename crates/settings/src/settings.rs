@@ -1,5 +1,6 @@
 //! The settings of the engine and the window, and the part of them that the command line gives.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -165,11 +166,10 @@ impl Settings {
     /// A key of everything that the roster depends on: two programs with the same key show the same roster. It
     /// includes the program's version.
     pub fn view(&self) -> String {
-        let roots: Vec<_> = self
-            .roots
-            .iter()
-            .map(|root| root.at(root.canonicalize().unwrap_or_else(|_| root.to_path_buf())))
-            .collect();
+        // A folder that was there at one start and is awaited at another is the same.
+        let all = self.roots.iter().chain(&self.awaited);
+        let real = all.map(|root| root.at(root.canonicalize().unwrap_or_else(|_| root.to_path_buf())));
+        let roots: BTreeSet<String> = real.map(|root| format!("{root:?}")).collect();
         let depends_on = (roots, self.timeouts, self.recent, &self.history, &self.alerts.attention);
         let text = format!("{} {depends_on:?}", env!("CARGO_PKG_VERSION"));
         format!("{:016x}", watchbill_core::ids::stable_hash(text.as_bytes()))

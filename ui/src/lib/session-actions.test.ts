@@ -33,5 +33,5 @@ test("the rule that would allow a refused call is copied, and the notice says wh
   words.copyRule(row({ sessionId: "a" }));
   expect(copied).toEqual(["Bash(git push origin main)"]);
   expect(said[0]).toMatch(/^Copied: Bash\(git push origin main\)\. It belongs in permissions\.allow in /);
-  expect(said.slice(1)).toEqual(["No single rule would allow this call and nothing else", "No call of this session was refused"]);
+  expect(said.slice(1)).toEqual(["No narrow rule would allow this call: it is a pattern or has several parts", "No call of this session was refused"]);
 });

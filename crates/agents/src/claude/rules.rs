@@ -1,4 +1,4 @@
-//! The permission rule that would allow one call.
+//! The narrowest permission rule that would allow one call.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::target::TARGET_LIMIT;
 const PLACE: &str =
     "permissions.allow in ~/.claude/settings.json, or in .claude/settings.json of the project";
 
-/// The rule for a call of this tool on this target, and where it belongs. `None` where no rule would allow this call and
-/// nothing else: a target that may be cut, a command of several parts, a pattern.
+/// The narrowest rule for a call of this tool on this target, and where it belongs. Of a search and of a tool of a server
+/// it names the tool, of a page the host. `None` where the target may be cut, or is a command of several parts or a pattern.
 pub fn allow_rule(tool: &str, target: &str) -> Option<SuggestedRule> {
     let is_whole = !target.is_empty() && target.chars().count() < TARGET_LIMIT && *visible(target) == *target;
     let rule = match tool {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_allows_this_call_and_nothing_else() {
+    fn a_rule_is_as_narrow_as_the_agent_allows() {
         for (tool, target, rule) in [
             ("Bash", "git push origin main", Some("Bash(git push origin main)")),
             ("Bash", "cargo test && git push", None),

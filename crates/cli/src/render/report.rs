@@ -9,14 +9,8 @@ use super::{plural, size};
 use crate::terminal_text::one_line;
 
 /// Variables that say which terminal and desktop this is. Their values name programs.
-const SURROUNDINGS: [&str; 6] = [
-    "TERM",
-    "TERM_PROGRAM",
-    "TERM_PROGRAM_VERSION",
-    "XDG_CURRENT_DESKTOP",
-    "XDG_SESSION_TYPE",
-    "WSL_DISTRO_NAME",
-];
+const SURROUNDINGS: [&str; 5] =
+    ["TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE"];
 
 /// The report. `variable` is the environment.
 pub fn render(doctor: &Doctor, variable: &dyn Fn(&str) -> Option<String>) -> String {

@@ -113,8 +113,8 @@ impl Refusals {
         self.add(&result.id, Refusal { tool, target, at, kind }, true);
     }
 
-    /// A call ran, or the user wrote a prompt: the row of refusals is over.
-    pub(crate) fn end_row(&mut self) {
+    /// A call ran, a prompt came, or a subagent has ended: the row of refusals is over.
+    pub fn end_row(&mut self) {
         if let Some(shown) = &mut self.shown {
             shown.in_a_row = 0;
         }
@@ -201,5 +201,10 @@ mod tests {
         assert_eq!((shown.last.at.as_millis(), shown.row_since.as_millis()), (5, 1));
         own.add("c", refusal(9, RefusalKind::Blocked), true);
         assert_eq!(own.shown().unwrap().count, 3, "a hook told the call of the subagent too");
+        // A subagent that has ended is stuck no more.
+        let mut other = Refusals::default();
+        part.end_row();
+        other.join(&part);
+        assert_eq!((other.shown().unwrap().count, other.shown().unwrap().in_a_row), (2, 0));
     }
 }

@@ -104,7 +104,11 @@ impl SubagentFold {
                 }
                 return;
             }
-            Body::Prompt(_) | Body::Progress => self.turn_over = false,
+            Body::Prompt(_) => {
+                self.turn_over = false;
+                self.refusals.end_row();
+            }
+            Body::Progress => self.turn_over = false,
             Body::Interrupt
             | Body::ApiError { .. }
             | Body::System(System::TurnDuration { .. })

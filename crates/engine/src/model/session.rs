@@ -79,13 +79,18 @@ impl AgentState {
     /// Takes it from the subagent's fold.
     pub fn of(fold: &SubagentFold, now: Timestamp, silence: Millis) -> Self {
         let copies = fold.copies_parent();
+        let running = !copies && fold.is_running(now, silence);
+        let mut refusals = if copies { Refusals::default() } else { fold.refusals().clone() };
+        if !running {
+            refusals.end_row();
+        }
         Self {
-            running: !copies && fold.is_running(now, silence),
+            running,
             copies,
             aside: fold.agent().is_empty(),
             calls: if copies { Vec::new() } else { fold.pending_tools().cloned().collect() },
             asks: fold.asks().cloned(),
-            refusals: if copies { Refusals::default() } else { fold.refusals().clone() },
+            refusals,
         }
     }
 }

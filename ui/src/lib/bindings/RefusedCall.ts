@@ -22,6 +22,6 @@ at: string,
  */
 kind: string, 
 /**
- * The rule that would allow it, and where it belongs; absent where no rule would allow this call alone.
+ * The rule that would allow it, and where it belongs; the narrowest one. Absent where the call is a pattern or has several parts.
  */
 allow?: RequestRule, };

@@ -15,6 +15,6 @@ export function refusedCall({ last }: Refused): string {
 export function ruleOf(session: TrackedSession | undefined): { readonly rule?: string; readonly words: string } {
   if (session?.refused === undefined) return { words: "No call of this session was refused" };
   const { allow } = session.refused.last;
-  if (allow === undefined) return { words: "No single rule would allow this call and nothing else" };
+  if (allow === undefined) return { words: "No narrow rule would allow this call: it is a pattern or has several parts" };
   return { rule: allow.rule, words: `Copied: ${commandLine(allow.rule)}. It belongs in ${allow.where}.` };
 }

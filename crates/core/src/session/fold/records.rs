@@ -302,7 +302,8 @@ impl SessionFold {
 
     fn fold_compaction(&mut self, runs: bool, step: RecordContext<'_, '_>) {
         if runs {
-            self.turn.compacts_alone = !self.in_turn();
+            // After a silence the turn may still run.
+            self.turn.compacts_alone = !self.in_turn() && self.machine.before_silence().is_none();
             self.touch(&step);
             self.machine.handle(Event::Compacting, step.now, &self.turn, step.out);
         } else if self.turn.compacts_alone {
