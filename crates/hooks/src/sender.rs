@@ -148,7 +148,10 @@ fn send(arguments: &HookArguments, begun: Instant) -> Option<Sent> {
     let budget = if form.is_some() { WHOLE_BUDGET } else { PAYLOAD_BUDGET };
     let extent = stdin::read(&mut input, &mut payload, begun + budget).unwrap_or(Extent::Cut);
     if let Some(form) = form {
-        match (form.translate)(&payload).filter(|_| extent != Extent::Unfinished) {
+        if extent == Extent::Unfinished {
+            return Some(dropped(&places));
+        }
+        match (form.translate)(&payload) {
             Some(told) => payload = told,
             None => return Some(Sent::Nothing),
         }
@@ -229,6 +232,11 @@ fn spool_or_count(places: &HookPaths, envelope: &Envelope, frame: &[u8]) -> Sent
             }
         }
     }
+    dropped(places)
+}
+
+/// Counts an event that is lost.
+fn dropped(places: &HookPaths) -> Sent {
     // A byte may fit where an event does not. If no file can be written at all, the loss stays uncounted.
     let counted = open_ordinary(OpenOptions::new().append(true).create(true), &places.dropped());
     let _ = counted.and_then(|mut file| {

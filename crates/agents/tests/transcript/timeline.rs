@@ -135,6 +135,17 @@ fn a_call_that_was_stopped_while_it_ran_is_no_refused_one() {
 }
 
 #[test]
+fn words_of_a_reviewer_in_a_text_of_others_are_no_refusal() {
+    let said =
+        "Permission for this action was denied by the Claude Code auto mode classifier. Reason: It pushes.";
+    let result = RESULT.replace("done", said);
+    let result = result.replace(r#""type":"tool_result""#, r#""type":"tool_result","is_error":true"#);
+    let refusal = |tool: &str| one_call(&[&CALL.replace(r#""Bash""#, &format!("{tool:?}")), &result]).refusal;
+    assert!(refusal("Bash").is_some_and(|reason| reason.contains("It pushes.")));
+    assert_eq!(refusal("WebFetch"), None);
+}
+
+#[test]
 fn a_call_knows_the_subagent_that_it_started() {
     assert_eq!(one_call(&[CALL, RESULT]).agent, None);
     let result = RESULT.replacen('{', r#"{"toolUseResult":{"status":"completed","agentId":"a7c1"},"#, 1);

@@ -24,6 +24,7 @@ use crate::ids::RecordId;
 use crate::own::split_context;
 use crate::session::facts::first_line;
 use crate::time::Timestamp;
+use crate::tool::ToolKind;
 pub use leave_out::EXCLUDED;
 use leave_out::{LeaveOut, input_text, public};
 
@@ -48,6 +49,8 @@ struct PendingResult {
     outcome: Outcome,
     /// The agent's reviewer refused the call.
     reviewed: bool,
+    /// Only the text says so.
+    by_text: bool,
     output: Bounded,
     at: Option<Timestamp>,
     offset: u64,
@@ -236,6 +239,7 @@ impl TimelineBuilder {
             let finished = PendingResult {
                 outcome,
                 reviewed: matches!(result.denied, Some(Denial::Reviewer(_))),
+                by_text: result.denied_by_text,
                 output: result_text(block.content, PAYLOAD_LIMIT),
                 at: place.envelope.at,
                 offset: place.offset,
@@ -349,7 +353,10 @@ fn join(call: &mut ToolCall, called: Option<Timestamp>, result: PendingResult, l
     call.outcome = result.outcome;
     call.output = leave_out.output(call, &result.output.text);
     call.output_cut = call.output.is_some() && result.output.cut;
-    call.refusal = result.reviewed.then(|| reviewers_words(call.output.as_deref().unwrap_or_default()));
+    // A text of others may say the same.
+    let may_say_so = !(result.by_text && ToolKind::of(&call.tool).returns_foreign_text());
+    call.refusal =
+        (result.reviewed && may_say_so).then(|| reviewers_words(call.output.as_deref().unwrap_or_default()));
     call.duration = called.zip(result.at).map(|(called, ended)| ended.since(called));
     call.result_offset = Some(result.offset);
     call.agent = result.agent;

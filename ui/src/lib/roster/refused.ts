@@ -11,7 +11,7 @@ export function refusedCall({ last }: Refused): string {
   return target === "" ? commandLine(last.tool) : target;
 }
 
-/** The rule that would allow the last refused call, to be copied, and the words about it; words alone if there is none. */
+/** The rule that would allow the last refused call, and what to say when it is copied. Without a rule, the words say why. */
 export function ruleOf(session: TrackedSession | undefined): { readonly rule?: string; readonly words: string } {
   if (session?.refused === undefined) return { words: "No call of this session was refused" };
   const { allow } = session.refused.last;

@@ -7,8 +7,10 @@ import type { Host } from "../host/host";
 import { AgentRun } from "./agent.svelte";
 
 export class Opened {
-  /** Items, by their keys: those that were opened, and the failed calls that were closed. */
+  /** Items that were opened, by their keys. */
   readonly items = new SvelteSet<string>();
+  /** Failed calls that were closed: they stand open at first. */
+  readonly closed = new SvelteSet<string>();
   /** Stretches of what only read, by the key of their first item. */
   readonly reading = new SvelteSet<string>();
   /** Runs of subagent entries among the other items, by the subagent's id. */
@@ -27,21 +29,23 @@ export class Opened {
 }
 
 /** Whether an entry shows all of itself. A failed call does, until it is closed. */
-export function isOpen(opened: ReadonlySet<string>, item: TimelineItem, key: string): boolean {
-  return opened.has(key) !== failed(item);
+export function isOpen({ items, closed }: Opened, item: TimelineItem, key: string): boolean {
+  return items.has(key) || (failed(item) && !closed.has(key));
 }
 
-/** Opens an entry, open or not. */
-export function openItem(opened: Set<string>, item: TimelineItem, key: string): void {
-  if (failed(item)) opened.delete(key);
-  else opened.add(key);
+/** Opens or closes an entry. */
+export function setOpen({ items, closed }: Opened, item: TimelineItem, key: string, open: boolean): void {
+  for (const [set, has] of [[items, open && !failed(item)], [closed, !open && failed(item)]] as const) {
+    if (has) set.add(key);
+    else set.delete(key);
+  }
 }
 
 function failed(item: TimelineItem): boolean {
   return item.kind === "tool" && item.outcome === "error";
 }
 
-/** Opens a closed entry, and closes an open one. */
-export function toggle(opened: Set<string>, key: string): void {
-  if (!opened.delete(key)) opened.add(key);
+/** Adds a key that is missing, and removes one that is there. */
+export function toggle(set: Set<string>, key: string): void {
+  if (!set.delete(key)) set.add(key);
 }
