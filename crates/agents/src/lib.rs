@@ -74,6 +74,9 @@ pub fn traits(agent: Agent) -> &'static Traits {
 /// An environment: the value of a variable.
 pub type Environment<'e> = &'e dyn Fn(&str) -> Option<OsString>;
 
+/// The variable that names the person's folder. Programs of Node ignore `HOME` on Windows.
+pub const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+
 /// The agent's folder, found in an environment as the agent finds it.
 pub fn folder_of(agent: Agent, env: Environment<'_>) -> Option<PathBuf> {
     let traits = traits(agent);
@@ -91,5 +94,5 @@ pub fn settings_folder(agent: Agent, root: &Path, env: Environment<'_>) -> Optio
 fn found(usual: &str, variable: Option<(&str, &str)>, env: Environment<'_>) -> Option<PathBuf> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let named = |(variable, below): (&str, &str)| Some(set(variable)?.join(below));
-    variable.and_then(named).or_else(|| Some(set("HOME")?.join(usual)))
+    variable.and_then(named).or_else(|| Some(set(HOME)?.join(usual)))
 }

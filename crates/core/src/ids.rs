@@ -197,7 +197,8 @@ pub fn stable_hash_from(start: u64, bytes: &[u8]) -> u64 {
 pub struct Instance {
     /// The process id as the registry file names it.
     pub pid: u32,
-    /// `procStart` of the registry: on Linux field 22 of `/proc/<pid>/stat`, elsewhere the agent's own text.
+    /// Its start, as the system tells it: on Linux field 22 of `/proc/<pid>/stat`, on macOS a date in UTC, on Windows seconds since
+    /// the epoch.
     pub proc_start: Option<Arc<str>>,
 }
 

@@ -20,20 +20,16 @@ pub struct Ancestry {
     pub tty: Option<String>,
 }
 
-/// Reads the processes above this one. Elsewhere than on Linux it is untried: at most the parent is known.
+/// Reads the processes above this one.
 pub fn look(signs: &ClientSigns) -> Ancestry {
     let mut found = Ancestry::default();
     let Some(parent) = process::own_parent() else { return found };
-    if !cfg!(target_os = "linux") {
-        found.ancestors.push(Ancestor { pid: parent, start: None });
-        return found;
-    }
     for process in process::line(parent).take(LEVELS) {
         if found.agent.is_none() && is_agent(&process, signs) {
             found.agent =
                 Some(Instance { pid: process.pid, proc_start: Some(process.start.as_str().into()) });
         }
-        found.ancestors.push(Ancestor { pid: process.pid, start: process.start_ticks() });
+        found.ancestors.push(Ancestor { pid: process.pid, start: process.start_number() });
         found.tty = found.tty.or(process.tty);
     }
     found

@@ -13,7 +13,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use crate::envelope::{Decoded, Envelope, decode, next_begin};
 use crate::places::HookPaths;
 use watchbill_platform::clock;
-use watchbill_platform::files::{check_size_limit, open_ordinary, private_dir};
+use watchbill_platform::files::{check_size_limit, identity, open_ordinary, private_dir};
 
 /// A journal longer than this becomes the old journal, and a new one begins.
 pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;
@@ -260,19 +260,9 @@ fn each(bytes: &[u8], event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> usize {
     at
 }
 
-#[cfg(unix)]
 fn same_file(a: &File, b: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (a.metadata(), b.metadata()) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn same_file(a: &File, b: &File) -> bool {
-    match (a.metadata(), b.metadata()) {
-        (Ok(a), Ok(b)) => a.created().ok() == b.created().ok(),
+    match (identity(a), identity(b)) {
+        (Ok(a), Ok(b)) => a == b,
         _ => false,
     }
 }

@@ -28,7 +28,7 @@ pub struct Process {
 /// Looks at one process; `None` if it has ended.
 pub fn look(pid: u32) -> Option<Process> {
     let found = process::look(pid).filter(|found| !found.has_ended)?;
-    Some(Process { pid, start: found.start_ticks()? })
+    Some(Process { pid, start: found.start_number()? })
 }
 
 /// Its id, as system calls take it.
@@ -56,7 +56,7 @@ pub fn descendants(root: u32, own: &Folder) -> Vec<Process> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     let mut found = HashMap::new();
     for process in process::all().filter_map(process::look) {
-        let Some(start) = process.start_ticks() else { continue };
+        let Some(start) = process.start_number() else { continue };
         children.entry(process.parent).or_default().push(process.pid);
         found.insert(process.pid, (Process { pid: process.pid, start }, process.has_ended));
     }

@@ -42,8 +42,8 @@ pub enum LockHolder {
 }
 
 impl Process {
-    /// When it was started, in ticks since boot; `None` on systems that do not count so.
-    pub fn start_ticks(&self) -> Option<u64> {
+    /// Its start as a number, which tells it from another process with the same id; `None` on systems that write it in words.
+    pub fn start_number(&self) -> Option<u64> {
         self.start.parse().ok()
     }
 }

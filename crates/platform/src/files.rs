@@ -11,6 +11,23 @@ pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     dunce::canonicalize(path)
 }
 
+/// What tells an open file from every other one: the numbers of its device and of the file there.
+///
+/// # Errors
+/// When the system cannot tell.
+#[cfg(unix)]
+pub fn identity(file: &std::fs::File) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().map(|meta| (meta.dev(), meta.ino()))
+}
+
+/// The same. A time of creation would not do: Windows gives it to the next file of the same name.
+#[cfg(windows)]
+pub fn identity(file: &std::fs::File) -> io::Result<(u64, u64)> {
+    let found = winapi_util::file::information(file)?;
+    Ok((found.volume_serial_number(), found.file_index()))
+}
+
 /// Makes a folder that only its owner can read.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ pub fn own_parent() -> Option<u32> {
     #[cfg(unix)]
     let parent = Some(std::os::unix::process::parent_id());
     #[cfg(not(unix))]
-    let parent = None;
+    let parent = look(std::process::id()).map(|own| own.parent);
     parent
 }
 
@@ -45,8 +45,8 @@ pub fn exists(pid: u32) -> Option<bool> {
     }
 }
 
-/// Unknown.
+/// Whether any process has this id.
 #[cfg(not(unix))]
-pub fn exists(_pid: u32) -> Option<bool> {
-    None
+pub fn exists(pid: u32) -> Option<bool> {
+    Some(look(pid).is_some())
 }

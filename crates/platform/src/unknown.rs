@@ -27,6 +27,7 @@ pub fn children(_pid: u32) -> Option<Vec<u32>> {
 }
 
 /// Unknown.
+#[cfg(not(windows))]
 pub fn command_line(_pid: u32) -> Option<Vec<String>> {
     None
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use watchbill_agents::PLAN_FOLDERS;
 use watchbill_agents::layout::{ROOT_OPTION, ROOT_VARIABLE};
-use watchbill_agents::{Agent, Root, folder_of, traits};
+use watchbill_agents::{Agent, HOME, Root, folder_of, traits};
 use watchbill_core::history::{ArchiveSettings, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::memory::{AcceptRule, ContextChoice, MemorySettings, ModelSettings};
 use watchbill_core::session::state::Timeouts;
@@ -62,7 +62,7 @@ impl FixedSources {
         let dirs = directories::ProjectDirs::from("", "", "watchbill");
         let named = given.config.clone().or_else(|| path("WATCHBILL_CONFIG"));
         let usual_file = || dirs.as_ref().map(|dirs| dirs.config_dir().join("config.toml"));
-        let home = path("HOME").or_else(|| directories::BaseDirs::new().map(|dirs| dirs.home_dir().into()));
+        let home = path(HOME).or_else(|| directories::BaseDirs::new().map(|dirs| dirs.home_dir().into()));
         let below_home = |agent| Some(home.as_ref()?.join(traits(agent).folder));
         let found = |agent| folder_of(agent, env).map(whole).or_else(|| below_home(agent));
         let usual = Agent::ALL.into_iter().filter_map(|agent| Some(Root::new(agent, found(agent)?)));

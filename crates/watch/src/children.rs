@@ -39,9 +39,9 @@ pub(crate) fn children(pid: u32) -> Option<Vec<Child>> {
     Some(children)
 }
 
-/// The parent of `pid`. Untried on other systems than Linux.
+/// The parent of `pid`.
 pub(crate) fn parent(pid: u32) -> Parent {
-    match process::look(pid).filter(|_| cfg!(target_os = "linux")) {
+    match process::look(pid) {
         // In a container the first process may be the shell that started everything. It counts as gone all the same.
         Some(process) if process.parent <= 1 && pid != 1 => Parent::Gone,
         Some(process) => Parent::Runs(process.parent),

@@ -239,7 +239,7 @@ fn is_loop(_error: &io::Error) -> bool {
 
 impl ReadAt for std::fs::File {
     fn stat(&self) -> io::Result<FileStat> {
-        self.metadata().map(|meta| stat_of(&meta))
+        stat_of_file(self)
     }
 
     #[cfg(unix)]
@@ -273,17 +273,16 @@ pub(crate) fn kind_of(kind: std::fs::FileType) -> FileKind {
     }
 }
 
-pub(crate) fn stat_of(meta: &std::fs::Metadata) -> FileStat {
-    let mtime = meta.modified().map_or(Timestamp::default(), timestamp_of);
-    FileStat { id: id_of(meta), len: meta.len(), mtime, kind: kind_of(meta.file_type()) }
+/// The `stat` of a path, links followed.
+#[cfg(unix)]
+pub(crate) fn stat_of_path(path: &Path) -> io::Result<FileStat> {
+    std::fs::metadata(path).map(|meta| stat_of(&meta, id_of(&meta)))
 }
 
-fn timestamp_of(time: SystemTime) -> Timestamp {
-    let millis = match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
-        Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
-    };
-    Timestamp::from_millis(millis)
+/// The `stat` of an open file.
+#[cfg(unix)]
+pub(crate) fn stat_of_file(file: &std::fs::File) -> io::Result<FileStat> {
+    file.metadata().map(|meta| stat_of(&meta, id_of(&meta)))
 }
 
 #[cfg(unix)]
@@ -292,10 +291,33 @@ fn id_of(meta: &std::fs::Metadata) -> FileId {
     FileId { dev: meta.dev(), ino: meta.ino() }
 }
 
-/// Windows shows the file index only through an unstable call. The creation time tells a replaced file from the old
-/// one nearly as well. Untried.
+/// The `stat` of a path, links followed. Only an open file has its numbers, and its true length while another program
+/// writes it.
 #[cfg(windows)]
-fn id_of(meta: &std::fs::Metadata) -> FileId {
-    use std::os::windows::fs::MetadataExt;
-    FileId { dev: 0, ino: meta.creation_time() }
+pub(crate) fn stat_of_path(path: &Path) -> io::Result<FileStat> {
+    use std::os::windows::fs::OpenOptionsExt;
+    /// `FILE_FLAG_BACKUP_SEMANTICS`: folders can be opened too.
+    const FOLDERS_TOO: u32 = 0x0200_0000;
+    let opened = std::fs::OpenOptions::new().access_mode(0).custom_flags(FOLDERS_TOO).open(path)?;
+    stat_of_file(&opened)
+}
+
+/// The `stat` of an open file.
+#[cfg(windows)]
+pub(crate) fn stat_of_file(file: &std::fs::File) -> io::Result<FileStat> {
+    let (dev, ino) = watchbill_platform::files::identity(file)?;
+    Ok(stat_of(&file.metadata()?, FileId { dev, ino }))
+}
+
+fn stat_of(meta: &std::fs::Metadata, id: FileId) -> FileStat {
+    let mtime = meta.modified().map_or(Timestamp::default(), timestamp_of);
+    FileStat { id, len: meta.len(), mtime, kind: kind_of(meta.file_type()) }
+}
+
+fn timestamp_of(time: SystemTime) -> Timestamp {
+    let millis = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
+        Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
+    };
+    Timestamp::from_millis(millis)
 }

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use watchbill_core::time::Timestamp;
 
-use crate::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, StdFs, Walk, WalkChoice, is_gone, stat_of};
+use crate::fs::{
+    FileId, FileKind, FileStat, Fs, Name, ReadAt, StdFs, Walk, WalkChoice, is_gone, stat_of_file,
+};
 
 /// A file that was not read for this long is closed at the next call. An open file keeps its disk from being
 /// unmounted.
@@ -61,7 +63,7 @@ impl KeptOpen {
         };
         // A file removed on another machine is gone there although it is open here, and its inode number may be
         // reused.
-        file.metadata().is_ok_and(|meta| is_as_named(&stat_of(&meta), named)).then_some(file)
+        stat_of_file(&file).is_ok_and(|stat| is_as_named(&stat, named)).then_some(file)
     }
 
     fn keep(&self, kept: OpenFile) {
@@ -113,7 +115,7 @@ impl Fs for KeptOpen {
         }
         let file = Arc::new(StdFs::open_file(path)?);
         // The name may lead to another file by now.
-        let id = stat_of(&file.metadata()?).id;
+        let id = stat_of_file(&file)?.id;
         self.keep(OpenFile { path: path.to_owned(), id, file: Arc::clone(&file), read_at: Instant::now() });
         Ok(Box::new(file))
     }

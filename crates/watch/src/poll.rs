@@ -57,10 +57,21 @@ pub(crate) fn silent_file_system(path: &Path) -> Option<&'static str> {
     silent_magic(rustix::fs::statfs(path).ok()?.f_type as u32)
 }
 
-/// On other systems notify's own watcher is trusted.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn silent_file_system(_path: &Path) -> Option<&'static str> {
-    None
+/// The same by the name that macOS gives a file system.
+#[cfg(target_os = "macos")]
+pub(crate) fn silent_file_system(path: &Path) -> Option<&'static str> {
+    let name = rustix::fs::statfs(path).ok()?.f_fstypename;
+    let name: String =
+        name.iter().take_while(|at| **at != 0).map(|at| char::from(at.cast_unsigned())).collect();
+    ["nfs", "smbfs", "afpfs", "webdav", "macfuse", "osxfuse"].into_iter().find(|silent| *silent == name)
+}
+
+/// A folder of another machine, or of a Linux system inside Windows: `\\server\share`, `\\wsl$\name`.
+#[cfg(windows)]
+pub(crate) fn silent_file_system(path: &Path) -> Option<&'static str> {
+    use std::path::{Component, Prefix};
+    let Component::Prefix(prefix) = path.components().next()? else { return None };
+    matches!(prefix.kind(), Prefix::UNC(..) | Prefix::VerbatimUNC(..)).then_some("a shared folder")
 }
 
 #[cfg(target_os = "linux")]

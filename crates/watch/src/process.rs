@@ -138,25 +138,22 @@ impl Processes for SystemProcesses {
 
 /// The `pidDomain` that an agent on this machine writes, for registry files that imitate the agent's.
 pub fn pid_domain() -> Option<String> {
-    let own = PidDomain::own();
-    Some(format!("linux:{}:{}", own.machine.first()?, own.namespace?))
+    PidDomain::own().0.into_iter().next()
 }
 
-/// The domain in which a process id is valid: one machine and one namespace on it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct PidDomain {
-    /// The names that this machine may have.
-    machine: Vec<String>,
-    /// `pid:[4026531836]`. The first namespace has this number on every machine, so alone it proves little.
-    namespace: Option<String>,
-}
+/// The domain in which a process id is valid: one machine and one namespace on it, in all the ways in which an agent may name it.
+///
+/// Claude Code 2.1.329 writes `linux:<machine-id>:pid:[<namespace>]`, `darwin`, and `win32:<host name>`. The first namespace of a
+/// machine has the same number everywhere, so the machine must agree too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PidDomain(Vec<String>);
 
 impl PidDomain {
-    /// Measured with agent 2.1.329 on Linux: `linux:<machine-id>:pid:[<namespace>]`. Without a machine id the agent
-    /// must write something else; the boot id and the host's name are guesses.
+    /// Without a machine id the agent must write something else; the boot id and the host's name are guesses.
     #[cfg(target_os = "linux")]
     fn own() -> Self {
         let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+        let Ok(namespace) = std::fs::read_link("/proc/self/ns/pid") else { return Self(Vec::new()) };
         let boot = clock::boot().map(|id| id.to_string());
         let machine = [
             read("/etc/machine-id"),
@@ -165,36 +162,30 @@ impl PidDomain {
             boot,
             read("/proc/sys/kernel/hostname"),
         ];
-        let namespace = std::fs::read_link("/proc/self/ns/pid").ok();
-        Self {
-            machine: machine.into_iter().flatten().filter(|name| !name.is_empty()).collect(),
-            namespace: namespace.map(|link| link.to_string_lossy().into_owned()),
-        }
+        let machine = machine.into_iter().flatten().filter(|name| !name.is_empty());
+        Self(machine.map(|name| format!("linux:{name}:{}", namespace.to_string_lossy())).collect())
     }
 
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(target_os = "macos")]
     fn own() -> Self {
-        Self::default()
+        Self(vec!["darwin".to_owned()])
+    }
+
+    /// The system cuts this name at 15 characters: the domain of a machine with a longer name is unknown.
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    fn own() -> Self {
+        let name = std::env::var("COMPUTERNAME").ok();
+        Self(name.into_iter().map(|name| format!("win32:{}", name.to_lowercase())).collect())
     }
 
     /// Whether a `pidDomain` names this same domain. An unknown form counts as another domain: calling a running
     /// process dead is worse than not knowing.
     fn is_the_same(&self, domain: &str) -> bool {
-        let Some(rest) = domain.strip_prefix("linux:") else { return false };
-        let Some((machine, namespace)) = rest.split_once(':') else { return false };
-        self.namespace.as_deref() == Some(namespace) && self.machine.iter().any(|own| own == machine)
+        self.0.iter().any(|own| own == domain)
     }
 }
 
 fn probe_here(instance: &Instance) -> Liveness {
-    if !cfg!(target_os = "linux") {
-        // Untried: start times are not compared there, so a used id proves only that a process has it.
-        return match process::exists(instance.pid) {
-            Some(true) => Liveness::Alive,
-            Some(false) => Liveness::Dead,
-            None => Liveness::Unknown,
-        };
-    }
     match (process::look(instance.pid), instance.proc_start.as_deref()) {
         // The process is gone, or hidden from this user (`hidepid`), or there is no `/proc`.
         (None, _) if process::exists(instance.pid) == Some(false) => Liveness::Dead,
@@ -278,10 +269,8 @@ mod tests {
 
     #[test]
     fn only_the_same_machine_and_namespace_are_the_same_domain() {
-        let own = PidDomain {
-            machine: vec!["3d1219c7".into(), "workstation".into()],
-            namespace: Some("pid:[4026531836]".into()),
-        };
+        let name = |machine| format!("linux:{machine}:pid:[4026531836]");
+        let own = PidDomain(vec![name("3d1219c7"), name("workstation")]);
         assert!(own.is_the_same("linux:3d1219c7:pid:[4026531836]"));
         assert!(own.is_the_same("linux:workstation:pid:[4026531836]"));
         for other in [

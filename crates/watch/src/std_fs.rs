@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use watchbill_core::time::Timestamp;
 
-use crate::fs::{FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, WalkChoice, kind_of, stat_of};
+use crate::fs::{FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, WalkChoice, kind_of, stat_of_path};
 use crate::walk::walk;
 
 /// The real file system.
@@ -35,7 +35,7 @@ impl StdFs {
 
 impl Fs for StdFs {
     fn stat(&self, path: &Path) -> io::Result<FileStat> {
-        std::fs::metadata(path).map(|meta| stat_of(&meta))
+        stat_of_path(path)
     }
 
     #[cfg(unix)]

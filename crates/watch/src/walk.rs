@@ -9,7 +9,7 @@ use watchbill_core::problem::{Problem, ProblemKind};
 
 use watchbill_platform::files::real_path;
 
-use crate::fs::{FileKind, Walk, WalkChoice, kind_of, problem, problem_of, stat_of};
+use crate::fs::{FileKind, Walk, WalkChoice, kind_of, problem, problem_of, stat_of_path};
 
 /// All wanted paths at or below `top`; see [`crate::fs::Fs::walk`].
 pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice) -> Walk {
@@ -56,8 +56,7 @@ fn walk_below(
                 (FileKind::Dir, true) if is_link => follow(top, entry.path(), followed, want, walk)?,
                 (FileKind::Dir, false) if !is_link => entries.skip_current_dir(),
                 (FileKind::File | FileKind::Other, true) => {
-                    let meta = target.map_or_else(|| entry.metadata().map_err(io::Error::from), Ok)?;
-                    walk.files.push((entry.path().to_owned(), stat_of(&meta)));
+                    walk.files.push((entry.path().to_owned(), stat_of_path(entry.path())?));
                 }
                 _ => {}
             }

@@ -122,9 +122,7 @@ impl WatchThread {
                     self.uninstall(&path);
                     look = true;
                 }
-                Order::Step(EventAction::Folder(path)) => {
-                    folders.insert(path);
-                }
+                Order::Step(EventAction::Folder(path)) => folders.extend([path]),
                 Order::Step(EventAction::Overflow) => overflow = true,
                 Order::Step(EventAction::Limit(path)) => {
                     self.refuse_at(path.as_deref());
@@ -214,6 +212,10 @@ impl WatchThread {
     /// of the folder itself may give none.
     fn announce(&self, path: &Path) {
         if self.stands.load(Ordering::Acquire) {
+            if cfg!(target_os = "macos") {
+                // notify has one stream for all folders there, and begins it anew: what happens between is lost for all.
+                return self.hints.insert(Hint::Everything);
+            }
             let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
             for name in routes.spellings_of(path) {
                 self.hints.insert(Hint::Tree(name));
@@ -259,16 +261,12 @@ impl WatchThread {
     }
 
     fn uninstall(&mut self, path: &Path) {
-        if self.installed.remove(path).is_some() {
-            if let Some(native) = &mut self.native
-                && let Err(error) = native.unwatch(path)
-            {
-                // The system has dropped the watch already, because the folder is gone.
-                tracing::trace!(%error, path = %path.display(), "nothing to unwatch");
-            }
-            self.announce(path);
+        let was_installed = self.installed.remove(path).is_some();
+        if let Some(native) = self.native.as_mut().filter(|_| was_installed) {
+            // Fails if the system has dropped the watch already, because the folder is gone.
+            native.unwatch(path).ok();
         }
-        if self.polled.remove(path).is_some() {
+        if self.polled.remove(path).is_some() || was_installed {
             self.announce(path);
         }
     }

@@ -41,7 +41,7 @@ pub fn parse_registry(bytes: &[u8]) -> Result<RegistryEntry, RegistryError> {
     });
     let named_by_user = text(object, "nameSource").is_some_and(|source| &*source == "user");
     Ok(RegistryEntry {
-        instance: Instance { pid, proc_start: text(object, "procStart") },
+        instance: Instance { pid, proc_start: proc_start(object) },
         session: SessionId::new(&session),
         cwd: text(object, "cwd"),
         started_at: time(object, "startedAt"),
@@ -58,6 +58,24 @@ pub fn parse_registry(bytes: &[u8]) -> Result<RegistryEntry, RegistryError> {
         spare: object.get(&"spare").and_then(|spare| spare.as_bool()) == Some(true)
             || text(object, "kind").is_some_and(|kind| &*kind == "daemon"),
     })
+}
+
+/// The start of the process, as our own programs read it from the system (client 2.1.329 for Linux, macOS and Windows): Linux' ticks
+/// since boot; the words of `ps -o lstart=` in UTC; on Windows seconds since the epoch, from hundreds of nanoseconds since 1601.
+fn proc_start(object: &Object) -> Option<Arc<str>> {
+    /// From 1601 to 1970, in seconds.
+    const TO_EPOCH: u64 = 11_644_473_600;
+    /// What .NET counts in local time since the year 1 is larger. It cannot be compared.
+    const OF_DOTNET: u64 = 300_000_000_000_000_000;
+    if let Some(since_1601) = text(object, "procStartFt").and_then(|text| text.parse::<u64>().ok()) {
+        return Some((since_1601 / 10_000_000).checked_sub(TO_EPOCH)?.to_string().into());
+    }
+    let start = text(object, "procStart")?;
+    match start.parse::<u64>() {
+        Ok(ticks) => (ticks < OF_DOTNET).then_some(start),
+        // `ps` pads the day of the month.
+        Err(_) => Some(start.split_whitespace().collect::<Vec<_>>().join(" ").into()),
+    }
 }
 
 /// A field as text: a number is taken as its digits, an empty text as absent.

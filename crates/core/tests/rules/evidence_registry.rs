@@ -80,6 +80,22 @@ fn the_oldest_form_is_an_entry_without_a_status() {
 }
 
 #[test]
+fn the_start_of_a_process_is_read_as_each_system_tells_it() {
+    let start = |fields: &str| {
+        let text = format!(r#"{{"pid":1,"sessionId":"s",{fields}}}"#);
+        parse_registry(text.as_bytes()).unwrap().instance.proc_start
+    };
+    let of_windows = r#""procStartFt":"134396622507540000","pidDomain":"win32:desk""#;
+    assert_eq!(start(of_windows).as_deref(), Some("1795188650"));
+    assert_eq!(start(r#""procStart":"639307854507540000""#), None, "local time");
+    let of_macos = r#""procStart":"Sat Nov  7 14:48:27 2026","pidDomain":"darwin""#;
+    assert_eq!(start(of_macos).as_deref(), Some("Sat Nov 7 14:48:27 2026"));
+    for odd in ["procStartFt\":\"7", "procStartFt\":\"99999999999999999999", "procStartFt\":\"x"] {
+        assert_eq!(start(&format!("\"{odd}\"")), None, "{odd}");
+    }
+}
+
+#[test]
 fn odd_values_are_unknown_and_no_error() {
     let entry = parse_registry(
         br#"{"pid":1,"sessionId":"s","procStart":123,"status":"","statusUpdatedAt":"soon","updatedAt":7,

@@ -61,7 +61,7 @@ pub fn all_agents() -> Vec<RunningAgent> {
 
 fn agent(pid: u32) -> Option<RunningAgent> {
     let process = process::look(pid)?;
-    let (start, terminal) = (process.start_ticks()?, process.tty.map(Arc::from));
+    let (start, terminal) = (process.start_number()?, process.tty.map(Arc::from));
     Some(RunningAgent { pid, start, cgroup: process::control_group(pid), terminal })
 }
 
@@ -111,7 +111,7 @@ fn line(pid: u32) -> Line {
     let mut line = Line::new();
     let mut top = pid;
     for process in process::line(pid).take(LEVELS) {
-        let Some(start) = process.start_ticks().filter(|_| !process.has_ended) else { return Line::new() };
+        let Some(start) = process.start_number().filter(|_| !process.has_ended) else { return Line::new() };
         let environment = process::environment(process.pid);
         let names = environment.iter().flat_map(|all| all.names());
         line.push(CallerProcess {

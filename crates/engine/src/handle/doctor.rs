@@ -146,8 +146,11 @@ fn doctor_root(engine: &Engine, root: &watchbill_agents::Root, mode_of: ModeOf<'
     }
 }
 
-/// The system's limits for inotify, which needs one watch for each folder below the roots.
+/// The limits of Linux for inotify, which needs one watch for each folder below the roots.
 fn limits(engine: &Engine) -> Vec<Limit> {
+    if !cfg!(target_os = "linux") {
+        return Vec::new();
+    }
     let folders: BTreeSet<&Path> =
         engine.sessions().files().paths().filter_map(|path| path.parent()).collect();
     let needed = folders.len() as u64 + 2 * engine.roots().len() as u64;

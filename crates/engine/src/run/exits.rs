@@ -81,6 +81,11 @@ impl Shared {
     }
 }
 
+/// Asks only whether the id is in use: where the thread has to look, each further question starts a program (macOS).
+fn may_have_ended(pid: &u32) -> bool {
+    watchbill_platform::process::exists(*pid) != Some(true)
+}
+
 #[cfg(unix)]
 use unix::Bell;
 
@@ -93,7 +98,7 @@ mod unix {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use watchbill_watch::process::ExitFd;
 
-    use super::{Noticed, Shared};
+    use super::{Noticed, Shared, may_have_ended};
 
     /// Wakes the thread from its sleep in `poll`.
     pub struct Bell(Option<(OwnedFd, OwnedFd)>);
@@ -169,9 +174,8 @@ mod unix {
                 .collect();
             self.forget_ended(&watched, &ended);
             if woken == Ok(0) {
-                ended.extend(
-                    watched.iter().filter(|(_, descriptor)| descriptor.is_none()).map(|(pid, _)| *pid),
-                );
+                let unheard = watched.iter().filter(|(_, descriptor)| descriptor.is_none());
+                ended.extend(unheard.map(|(pid, _)| *pid).filter(may_have_ended));
             }
             if jumped {
                 self.jumps.take();
@@ -203,7 +207,7 @@ use elsewhere::Bell;
 mod elsewhere {
     use std::time::Duration;
 
-    use super::{Noticed, Shared};
+    use super::{Noticed, Shared, may_have_ended};
 
     /// No pipe: the thread looks every two seconds. Untested on such a system.
     pub struct Bell;
@@ -219,7 +223,8 @@ mod elsewhere {
     impl Shared {
         pub(super) fn wait(&self) -> Vec<Noticed> {
             std::thread::sleep(Duration::from_secs(2));
-            self.lock().by_pid.keys().copied().map(Noticed::Ended).collect()
+            let watched: Vec<u32> = self.lock().by_pid.keys().copied().collect();
+            watched.into_iter().filter(may_have_ended).map(Noticed::Ended).collect()
         }
     }
 }
@@ -251,13 +256,12 @@ mod tests {
     fn a_process_without_a_descriptor_is_looked_at_now_and_then() {
         let (sender, receiver) = mpsc::channel();
         let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
-        exits.watch(4711, None);
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(Noticed::Ended(4711)));
-        assert_eq!(
-            receiver.recv_timeout(Duration::from_secs(60)),
-            Ok(Noticed::Ended(4711)),
-            "again and again"
-        );
+        // This one runs, and is not reported.
+        exits.watch(std::process::id(), None);
+        exits.watch(u32::MAX, None);
+        for _ in ["once", "and again"] {
+            assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(Noticed::Ended(u32::MAX)));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use watchbill_core::problem::Problem;
+use watchbill_platform::process;
 use watchbill_protocol::store::{DamagedFile, StoreHealth};
 use watchbill_settings::Settings;
 use watchbill_store::archive::Archive;
@@ -64,7 +65,7 @@ fn examine(
         exists: true,
         bytes: totals.bytes,
         schema_version: Some(totals.schema),
-        writer_pid: watchbill_store::last_writer(data_dir).filter(|pid| runs(*pid)),
+        writer_pid: watchbill_store::last_writer(data_dir).filter(|pid| process::exists(*pid) != Some(false)),
         sessions: totals.sessions,
         texts: totals.texts,
         cut_bytes: Some(totals.cut_bytes).filter(|cut| *cut > 0),
@@ -101,19 +102,6 @@ fn unreadable(store: &Store, data_dir: &Path) -> Result<Vec<String>, StoreError>
     let archive = Archive::new(data_dir);
     let bad = store.all_archived()?.into_iter().filter(|row| archive.open(row).is_err());
     Ok(bad.map(|row| archive.path_of(&row).to_string_lossy().into_owned()).collect())
-}
-
-#[cfg(unix)]
-fn runs(pid: u32) -> bool {
-    use rustix::process::{Pid, test_kill_process};
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // A process of another user runs too.
-    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
-}
-
-#[cfg(not(unix))]
-fn runs(_: u32) -> bool {
-    true
 }
 
 /// The schema as SQL with comments, for the user.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use watchbill_agents::{Agent, traits};
+use watchbill_agents::{Agent, HOME, traits};
 use watchbill_platform::files::real_path;
 use watchbill_platform::program::without_window;
 
@@ -18,7 +18,7 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 /// itself prints it.
 pub fn client_version(agent: Agent, env: &dyn Fn(&str) -> Option<OsString>, root: &Path) -> Option<Version> {
     let program = executable(traits(agent).program);
-    let home = env("HOME").map(PathBuf::from);
+    let home = env(HOME).map(PathBuf::from);
     let on_path = env("PATH").into_iter().flat_map(|path| {
         std::env::split_paths(&path).map(|folder| folder.join(&program)).collect::<Vec<_>>()
     });

@@ -272,7 +272,10 @@ pub fn quoted(word: &str) -> String {
     quoted_for(word, Shell::HERE)
 }
 
+/// On Windows the line may reach bash or PowerShell. Both read a path with `/` and without quotes. PowerShell takes a program
+/// in quotes for a text, so a client without bash cannot start a program whose path has a blank.
 fn quoted_for(word: &str, shell: Shell) -> String {
+    let word = &if shell == Shell::Windows { word.replace('\\', "/") } else { word.to_owned() };
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -403,11 +406,12 @@ mod tests {
             let line = command.line_for(Shell::Windows);
             let called = called_by_for(&line, Shell::Windows);
             let expected = HookTarget {
-                program: program.into(),
-                data_dir: Some(data_dir.into()),
+                program: program.replace('\\', "/").into(),
+                data_dir: Some("C:/new/data/".into()),
                 purpose: Purpose::Events,
             };
             assert_eq!(called, Some(expected), "{line}");
+            assert!(!line.contains('\\'), "{line}");
         }
         // POSIX rules drop the backslashes.
         let line = r#""C:\t\watchbill.exe" hook"#;
