@@ -3,7 +3,7 @@
 use crate::{metadata, no_complaints, root, text, tracked};
 
 /// A higher number of other projects' packages in Cargo.lock must be a decision.
-const MAX_PACKAGES: usize = 651;
+const MAX_PACKAGES: usize = 654;
 
 /// The one source of crates, as cargo writes it.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";

@@ -4,17 +4,11 @@ use std::path::Path;
 
 use crate::{metadata, no_complaints, text, tracked};
 
-/// A longer file, not counting tests at its end, needs a reason.
+/// The most lines of a file, not counting tests at its end.
 const LONG: usize = 400;
 
 /// A file of tests may be longer, since its parts do not depend on each other.
 const LONG_FOR_TESTS: usize = 600;
-
-/// Longer files, with the reasons why they are not split.
-const LONG_WITH_REASON: &[(&str, &str)] = &[(
-    "crates/engine/src/step/engine.rs",
-    "The one impl of Engine: each method is a few lines that lead into a room, and half of the lines are docs.",
-)];
 
 /// The one file of the window that imports Tauri.
 const KNOWS_TAURI: &str = "ui/src/lib/host/tauri.ts";
@@ -99,7 +93,7 @@ fn no_comment_has_an_untested_example() {
 }
 
 #[test]
-fn long_files_have_a_reason() {
+fn no_file_is_too_long() {
     let mut complaints = Vec::new();
     let written = |file: &&std::path::PathBuf| {
         has_extension(file, &["rs", "svelte", "ts"]) && !file.starts_with("ui/src/lib/bindings")
@@ -111,19 +105,9 @@ fn long_files_have_a_reason() {
         let lines = own_lines(&text);
         let limit = if is_test { LONG_FOR_TESTS } else { LONG };
         let name = file.to_string_lossy();
-        let reason = LONG_WITH_REASON.iter().find(|(long, _)| *long == name);
-        match (lines > limit, reason) {
-            (true, None) => complaints
-                .push(format!("{name} has {lines} lines: split it, or give the reason in LONG_WITH_REASON")),
-            (false, Some(_)) => complaints
-                .push(format!("{name} has {lines} lines and no longer needs its reason in LONG_WITH_REASON")),
-            _ => {}
+        if lines > limit {
+            complaints.push(format!("{name} has {lines} lines: split it"));
         }
-    }
-    for (name, _) in
-        LONG_WITH_REASON.iter().filter(|(name, _)| !tracked().iter().any(|file| file == Path::new(name)))
-    {
-        complaints.push(format!("{name} is in LONG_WITH_REASON but not in the tree"));
     }
     no_complaints(complaints);
 }

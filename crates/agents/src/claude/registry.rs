@@ -60,8 +60,10 @@ pub fn parse_registry(bytes: &[u8]) -> Result<RegistryEntry, RegistryError> {
     })
 }
 
-/// The start of the process, as our own programs read it from the system (client 2.1.329 for Linux, macOS and Windows): Linux' ticks
-/// since boot; the words of `ps -o lstart=` in UTC; on Windows seconds since the epoch, from hundreds of nanoseconds since 1601.
+/// The start of the process, in the form in which `platform` reads it from the system.
+///
+/// Linux has ticks since boot. macOS has the words of `ps -o lstart=` in UTC. Windows has hundreds of nanoseconds since 1601 here, and
+/// seconds since the epoch there. Read in the programs of 2.1.329 for these systems.
 fn proc_start(object: &Object) -> Option<Arc<str>> {
     /// From 1601 to 1970, in seconds.
     const TO_EPOCH: u64 = 11_644_473_600;

@@ -1,6 +1,7 @@
 //! The one loop's body: `Engine::step(now, Input) -> Vec<Output>`, synchronous, without a runtime.
 //!
 //! A step takes in one input, works off everything due, and gives its requests. `rooms.rs` has the engine's state.
+//! `questions.rs` and `user_commands.rs` have more of its methods.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,28 +11,21 @@ use watchbill_agents::Root;
 use watchbill_core::attention::{AttentionEvent, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::Link;
-use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
-use watchbill_core::own::resume::Holder;
 use watchbill_core::problem::Problem;
 use watchbill_core::requests::open::Asked;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
-use watchbill_core::user::{SessionCommand, UserEdits};
-use watchbill_protocol::chain::WorkChain;
-use watchbill_protocol::error::ApiError;
-use watchbill_protocol::why::Why;
-use watchbill_terminal::SessionLocation;
+use watchbill_core::user::UserEdits;
 use watchbill_watch::fs::Fs;
 
 use super::compare_states::ShownStates;
 use super::restore::Restoring;
 use super::rooms::Rooms;
 use super::{
-    attention, changes, clock, first_scan, own, processes, questions, reconcile, requests, settings, settle,
-    user_commands, user_edits, verdicts, waking, working_folders,
+    attention, changes, clock, first_scan, own, processes, reconcile, requests, settings, settle, user_edits,
+    verdicts, waking, working_folders,
 };
-use crate::handle::prompt::PromptTarget;
 use crate::model::distant::Distant;
 use crate::model::paths::Paths;
 use crate::model::publish::Current;
@@ -44,13 +38,11 @@ use crate::transcripts::{Loaded, TrackedFile};
 use crate::witnesses::hooks::Hooks;
 use crate::witnesses::registry::Registry;
 pub use crate::world::environment::{Outlook, Sources};
-use watchbill_history::query::Gate;
-use watchbill_history::query::timeline::TimelinePlan;
 use watchbill_settings::Settings;
 
 /// The engine's state, and the functions on it.
 pub struct Engine {
-    rooms: Rooms,
+    pub(super) rooms: Rooms,
 }
 
 impl Engine {
@@ -210,22 +202,9 @@ impl Engine {
         self.rooms.witnesses.alive_processes_of(session)
     }
 
-    /// Whether a hook is of a session whose host answers its requests.
-    pub(crate) fn is_hosted(&self, session: &SessionId, message: &HookMessage) -> bool {
-        own::is_hosted(&self.rooms, session, message)
-    }
-
     /// The numbers of own sessions whose hosts run, and of all others.
     pub(crate) fn count_own(&self) -> (usize, usize) {
         self.rooms.own.counts()
-    }
-
-    /// Whether a session may be resumed now.
-    ///
-    /// # Errors
-    /// The process that has it.
-    pub fn resume_guard(&self, session: &SessionId) -> Result<(), Holder> {
-        own::resume_guard(&self.rooms, session)
     }
 
     /// All sessions and their transcripts.
@@ -319,26 +298,6 @@ impl Engine {
         &self.rooms.user_edits
     }
 
-    /// Carries out a user command. Sessions may be named as for [`Engine::find`].
-    ///
-    /// # Errors
-    /// When a session is not known, or the command does not fit the current state. Then nothing has changed.
-    pub fn apply_command(
-        &mut self,
-        now: Timestamp,
-        command: &SessionCommand,
-    ) -> Result<Vec<Output>, ApiError> {
-        user_commands::apply_command(&mut self.rooms, now, command)
-    }
-
-    /// The command with whole session ids.
-    ///
-    /// # Errors
-    /// When nothing matches, or more than one session does.
-    pub fn with_whole_ids(&self, command: &SessionCommand) -> Result<SessionCommand, ApiError> {
-        user_commands::meant(&self.rooms, command)
-    }
-
     /// Requests and the answers to them.
     pub(crate) fn requests(&mut self) -> requests::UserAnswers<'_> {
         requests::UserAnswers(&mut self.rooms)
@@ -352,78 +311,6 @@ impl Engine {
     /// Replaces all user edits with the stored ones.
     pub fn restore_user_edits(&mut self, user_edits: UserEdits) {
         user_edits::restore(&mut self.rooms, user_edits);
-    }
-
-    /// The session of this name: its id, a unique prefix of it, its work chain's id, or a unique prefix of that. A
-    /// prefix of a session's id goes before chains with the same prefix.
-    ///
-    /// # Errors
-    /// When nothing matches, or more than one session, or chain, does.
-    pub fn find(&self, asked: &str) -> Result<SessionId, ApiError> {
-        questions::find(&self.rooms, asked)
-    }
-
-    /// The state of a session and every witness of it.
-    ///
-    /// # Errors
-    /// When the session is not known.
-    pub fn why(&self, asked: &str) -> Result<Why, ApiError> {
-        questions::why(&self.rooms, asked)
-    }
-
-    /// The work chain of a session.
-    ///
-    /// # Errors
-    /// When the session is not known.
-    pub fn chain(&self, asked: &str) -> Result<WorkChain, ApiError> {
-        questions::chain(&self.rooms, asked)
-    }
-
-    /// The work chain of a session without the sessions that may not leave Watchbill.
-    ///
-    /// # Errors
-    /// When no session matches, or it may not leave.
-    pub fn gated_chain(&self, gate: &Gate, asked: &str) -> Result<WorkChain, ApiError> {
-        questions::gated_chain(&self.rooms, gate, asked)
-    }
-
-    /// The sources of the timeline of a session's chain.
-    ///
-    /// # Errors
-    /// When the session is not known.
-    pub fn timeline_plan(&self, gate: &Gate, asked: &str) -> Result<TimelinePlan, ApiError> {
-        questions::timeline_plan(&self.rooms, gate, asked)
-    }
-
-    /// The session that is named, if it may leave Watchbill.
-    ///
-    /// # Errors
-    /// When no session matches, several do, or it may not leave.
-    pub fn shown(&self, gate: &Gate, asked: &str) -> Result<SessionId, ApiError> {
-        questions::shown(&self.rooms, gate, asked)
-    }
-
-    /// Whether a session may not leave Watchbill.
-    pub fn hides(&self, gate: &Gate, session: &str) -> bool {
-        questions::hides(&self.rooms, gate, &SessionId::new(session))
-    }
-
-    /// The process and terminal of a session.
-    ///
-    /// # Errors
-    /// When the session is not known.
-    pub fn session_location(&self, asked: &str) -> Result<SessionLocation, ApiError> {
-        questions::session_location(&self.rooms, asked)
-    }
-
-    /// The data for typing a prompt into a session.
-    pub(crate) fn prompt_target(&self, asked: &str) -> Result<PromptTarget, ApiError> {
-        questions::prompt_target(&self.rooms, asked)
-    }
-
-    /// Why a session takes no prompt now, as far as its witnesses say.
-    pub(crate) fn objection_to_prompt(&self, session: &SessionId) -> Option<String> {
-        questions::objection_to_prompt(&self.rooms, session)
     }
 
     /// Restores the stored state at a start.

@@ -1,8 +1,6 @@
 //! Applies the inputs about own sessions: states, requests, and rows.
 
-use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
-use watchbill_core::own::resume::{Holder, may_resume};
 use watchbill_core::requests::open::RequestEffect;
 
 use super::processes::follow_registry;
@@ -43,17 +41,4 @@ fn mark_chains(rooms: &mut Rooms, before: &SwitchedSessions, sessions: &[Session
             chains.mark(id.clone());
         }
     }
-}
-
-/// Whether a hook is of a session whose host answers its requests, by the session or by the process.
-pub(super) fn is_hosted(rooms: &Rooms, session: &SessionId, message: &HookMessage) -> bool {
-    let by_process = || rooms.own.of_process(message.origin.agent.as_ref()?.pid);
-    let own = rooms.own.of(session).or_else(by_process);
-    own.is_some_and(|own| own.is_stream() && own.fold.is_live())
-}
-
-/// Whether a session may be resumed now.
-pub(super) fn resume_guard(rooms: &Rooms, session: &SessionId) -> Result<(), Holder> {
-    let hosted = rooms.own.of(session).is_some_and(|own| own.fold.is_live());
-    may_resume(&rooms.witnesses.processes_of(session, true), hosted)
 }

@@ -6,48 +6,51 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::chains::resolved;
 use super::clock::tell_time;
-use super::questions::find;
+use super::engine::Engine;
 use super::rooms::Rooms;
 use super::settle::settle;
 use super::user_edits::take_change;
 use super::verdicts::row_of;
 use crate::step::input::Output;
 
-/// Carries out a user command. Sessions may be named as for [`find`].
-///
-/// # Errors
-/// When a session is not known, or the command does not fit the current state. Then nothing has changed.
-pub(super) fn apply_command(
-    rooms: &mut Rooms,
-    now: Timestamp,
-    command: &SessionCommand,
-) -> Result<Vec<Output>, ApiError> {
-    tell_time(rooms, now);
-    let command = meant(rooms, command)?;
-    let row = row_of(rooms, command.session());
-    let known = CommandFacts {
-        now: rooms.env.now(),
-        user_edits: &rooms.user_edits,
-        chains: rooms.chains.chains(),
-        began: &|session| rooms.sessions.began(session),
-        row: row.as_ref(),
-    };
-    let changes = changes_of_command(&known, &command);
-    let changes = changes.and_then(|changes| check_join(rooms, &command, changes)).map_err(refused)?;
-    for change in changes {
-        take_change(rooms, change);
+impl Engine {
+    /// Carries out a user command. Sessions may be named as for [`Engine::find`].
+    ///
+    /// # Errors
+    /// When a session is not known, or the command does not fit the current state. Then nothing has changed.
+    pub fn apply_command(
+        &mut self,
+        now: Timestamp,
+        command: &SessionCommand,
+    ) -> Result<Vec<Output>, ApiError> {
+        tell_time(&mut self.rooms, now);
+        let command = self.with_whole_ids(command)?;
+        let rooms = &mut self.rooms;
+        let row = row_of(rooms, command.session());
+        let known = CommandFacts {
+            now: rooms.env.now(),
+            user_edits: &rooms.user_edits,
+            chains: rooms.chains.chains(),
+            began: &|session| rooms.sessions.began(session),
+            row: row.as_ref(),
+        };
+        let changes = changes_of_command(&known, &command);
+        let changes = changes.and_then(|changes| check_join(rooms, &command, changes)).map_err(refused)?;
+        for change in changes {
+            take_change(rooms, change);
+        }
+        let mut out = Vec::new();
+        settle(rooms, false, &mut out);
+        Ok(out)
     }
-    let mut out = Vec::new();
-    settle(rooms, false, &mut out);
-    Ok(out)
-}
 
-/// The command with whole session ids.
-///
-/// # Errors
-/// When nothing matches, or more than one session does.
-pub(super) fn meant(rooms: &Rooms, command: &SessionCommand) -> Result<SessionCommand, ApiError> {
-    command.clone().with_sessions(|asked| find(rooms, asked.as_str()))
+    /// The command with whole session ids.
+    ///
+    /// # Errors
+    /// When nothing matches, or more than one session does.
+    pub fn with_whole_ids(&self, command: &SessionCommand) -> Result<SessionCommand, ApiError> {
+        command.clone().with_sessions(|asked| self.find(asked.as_str()))
+    }
 }
 
 /// Checks that sessions joined by the user then form one chain.

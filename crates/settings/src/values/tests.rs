@@ -1,3 +1,5 @@
+//! Tests of the values of settings.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Tests of salvage from damaged databases.
+
 #![allow(clippy::unwrap_used, reason = "a store that cannot be opened is a failure")]
 
 use super::*;

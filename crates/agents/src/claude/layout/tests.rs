@@ -1,3 +1,5 @@
+//! Tests of paths: what the name of a file says.
+
 use super::*;
 
 fn transcript(session: &str) -> Option<ClientPath> {

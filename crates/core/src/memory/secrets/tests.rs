@@ -1,3 +1,5 @@
+//! Tests of secrets: what is found, and what is not taken for one.
+
 use proptest::strategy::{Strategy as _, ValueTree as _};
 
 use super::*;

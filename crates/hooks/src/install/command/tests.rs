@@ -1,3 +1,5 @@
+//! Tests of the command line, for the shells of all systems.
+
 use super::*;
 
 fn program_of(line: &str) -> Option<PathBuf> {
