@@ -68,6 +68,7 @@ mod tests {
     #[cfg(unix)]
     use proptest::prelude::*;
 
+    #[cfg(unix)]
     #[test]
     fn the_command_goes_to_the_folder_first() {
         let id = "3f6a1c52-0b7e";

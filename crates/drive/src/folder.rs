@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use watchbill_platform::files::{open_private, private_dir, read_ordinary};
+use watchbill_platform::files::{open_private, private_dir, read_ordinary, rename};
 use watchbill_protocol::own::spec::OwnSpec;
 
 /// The folder of all own sessions, in the data folder.
@@ -297,7 +297,7 @@ pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_file_name(unique("part"));
     let write = || {
         open_private(OpenOptions::new().write(true).create_new(true), &new)?.write_all(bytes)?;
-        fs::rename(&new, path)
+        rename(&new, path)
     };
     write().inspect_err(|_| drop(fs::remove_file(&new)))
 }

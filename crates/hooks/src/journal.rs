@@ -13,7 +13,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use crate::envelope::{Decoded, Envelope, decode, next_begin};
 use crate::places::HookPaths;
 use watchbill_platform::clock;
-use watchbill_platform::files::{check_size_limit, identity, open_ordinary, private_dir};
+use watchbill_platform::files::{check_size_limit, identity, open_ordinary, private_dir, rename};
 
 /// A journal longer than this becomes the old journal, and a new one begins.
 pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;
@@ -75,7 +75,7 @@ impl Journal {
     }
 
     fn rotate(&mut self) -> io::Result<()> {
-        fs::rename(self.places.journal(), self.places.old_journal())?;
+        rename(&self.places.journal(), &self.places.old_journal())?;
         self.file = open(&self.places)?;
         self.length = 0;
         self.began = None;

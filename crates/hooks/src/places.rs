@@ -81,7 +81,7 @@ pub fn default_data_dir(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Opt
 
 /// The platform's data folder for Watchbill.
 pub fn platform_data_dir() -> Option<PathBuf> {
-    directories::ProjectDirs::from("", "", "watchbill").map(|dirs| dirs.data_dir().to_path_buf())
+    directories::ProjectDirs::from("", "", "watchbill").map(|dirs| dirs.data_local_dir().to_path_buf())
 }
 
 /// This user's folders on other file systems: the runtime folder, then the temporary folder.

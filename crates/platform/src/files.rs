@@ -28,6 +28,25 @@ pub fn identity(file: &std::fs::File) -> io::Result<(u64, u64)> {
     Ok((found.volume_serial_number(), found.file_index()))
 }
 
+/// Renames a file, over another one if there is one. Windows refuses that while a third program has one of them open, as scanners
+/// for viruses do for a moment; so it is tried for a second there.
+///
+/// # Errors
+/// As [`std::fs::rename`].
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    /// `ERROR_ACCESS_DENIED` and `ERROR_SHARING_VIOLATION`.
+    const IN_USE: [Option<i32>; 2] = [Some(5), Some(32)];
+    for _ in 0..5 {
+        match std::fs::rename(from, to) {
+            Err(error) if cfg!(windows) && IN_USE.contains(&error.raw_os_error()) => {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+            }
+            done => return done,
+        }
+    }
+    std::fs::rename(from, to)
+}
+
 /// Makes a folder that only its owner can read.
 ///
 /// # Errors

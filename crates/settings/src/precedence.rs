@@ -83,7 +83,7 @@ impl FixedSources {
                 .data_dir
                 .clone()
                 .or_else(|| path("WATCHBILL_DATA_DIR"))
-                .or_else(|| dirs.as_ref().map(|dirs| dirs.data_dir().to_path_buf())),
+                .or_else(|| dirs.as_ref().map(|dirs| dirs.data_local_dir().to_path_buf())),
             named: named.is_some(),
             file: named.or_else(usual_file).map(whole),
         }

@@ -7,13 +7,13 @@ use watchbill_core::history::RecoverySettings;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 
-use watchbill_agents::{Agent, Root};
+use watchbill_agents::{Agent, HOME, Root};
 
 use crate::{CommandLineOptions, Settings, SettingsError, WatchSetting, resolve_settings};
 
 fn with(vars: &[(&str, &str)], given: CommandLineOptions) -> Result<Settings, SettingsError> {
     let vars: Vec<(String, OsString)> =
-        vars.iter().map(|(k, v)| ((*k).to_owned(), OsString::from(v))).collect();
+        vars.iter().map(|(k, v)| (k.replace("HOME", HOME), OsString::from(v))).collect();
     resolve_settings(&given, &move |name| vars.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()))
 }
 

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use watchbill_platform::files::open_private;
+use watchbill_platform::files::{open_private, rename};
 
 use crate::StoreError;
 
@@ -189,7 +189,7 @@ fn unmakeable(_: &Path) -> Option<StoreError> {
 
 /// Renames a file. A missing file is no error.
 pub(crate) fn rename_if_there(from: &Path, to: &Path) -> Result<(), StoreError> {
-    match fs::rename(from, to) {
+    match rename(from, to) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io(from, e)),
         _ => Ok(()),
     }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use watchbill_watch::process::ExitFd;
 
@@ -17,7 +18,6 @@ pub enum Noticed {
     /// This process may have ended.
     Ended(u32),
     /// The wall clock has jumped: the machine slept, or its clock was set.
-    #[cfg_attr(not(unix), allow(dead_code, reason = "nothing is noticed there"))]
     ClockJumped,
 }
 
@@ -81,6 +81,15 @@ impl Shared {
     }
 }
 
+/// How often the thread looks where no descriptor tells.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Whether a wait of [`CHECK_TIMEOUT`] that began then took far longer by the wall clock, or ended before it began.
+#[cfg(not(target_os = "linux"))]
+fn has_jumped(began: std::time::SystemTime) -> bool {
+    began.elapsed().map_or(true, |took| took > 5 * CHECK_TIMEOUT)
+}
+
 /// Asks only whether the id is in use: where the thread has to look, each further question starts a program (macOS).
 fn may_have_ended(pid: &u32) -> bool {
     watchbill_platform::process::exists(*pid) != Some(true)
@@ -93,12 +102,11 @@ use unix::Bell;
 mod unix {
     use std::os::fd::{AsFd, OwnedFd};
     use std::sync::Arc;
-    use std::time::Duration;
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use watchbill_watch::process::ExitFd;
 
-    use super::{Noticed, Shared, may_have_ended};
+    use super::{CHECK_TIMEOUT, Noticed, Shared, may_have_ended};
 
     /// Wakes the thread from its sleep in `poll`.
     pub struct Bell(Option<(OwnedFd, OwnedFd)>);
@@ -134,8 +142,6 @@ mod unix {
         Ok((read, write))
     }
 
-    const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
-
     impl Shared {
         /// Sleeps until a process ends or must be looked at, or the clock jumps. Gives the events.
         pub(super) fn wait(&self) -> Vec<Noticed> {
@@ -153,6 +159,8 @@ mod unix {
             let jumps = self.jumps.descriptor();
             polled.extend(jumps.map(|timer| PollFd::new(timer, PollFlags::IN)));
             polled.extend(self.bell.0.as_ref().map(|(read, _)| PollFd::new(read, PollFlags::IN)));
+            #[cfg(not(target_os = "linux"))]
+            let began = std::time::SystemTime::now();
             let woken = poll(&mut polled, timeout.as_ref());
             self.bell.quiet();
             if let Err(error) = woken
@@ -165,6 +173,9 @@ mod unix {
                 return watched.into_iter().map(|(pid, _)| Noticed::Ended(pid)).collect();
             }
             let has_event = |polled: &PollFd<'_>| !polled.revents().is_empty();
+            #[cfg(not(target_os = "linux"))]
+            let jumped = woken == Ok(0) && super::has_jumped(began);
+            #[cfg(target_os = "linux")]
             let jumped = jumps.is_some() && polled.get(by_descriptor.len()).is_some_and(has_event);
             let mut ended: Vec<u32> = by_descriptor
                 .iter()
@@ -205,9 +216,9 @@ use elsewhere::Bell;
 
 #[cfg(not(unix))]
 mod elsewhere {
-    use std::time::Duration;
+    use std::time::SystemTime;
 
-    use super::{Noticed, Shared, may_have_ended};
+    use super::{CHECK_TIMEOUT, Noticed, Shared, has_jumped, may_have_ended};
 
     /// No pipe: the thread looks every two seconds. Untested on such a system.
     pub struct Bell;
@@ -222,9 +233,11 @@ mod elsewhere {
 
     impl Shared {
         pub(super) fn wait(&self) -> Vec<Noticed> {
-            std::thread::sleep(Duration::from_secs(2));
+            let before = SystemTime::now();
+            std::thread::sleep(CHECK_TIMEOUT);
             let watched: Vec<u32> = self.lock().by_pid.keys().copied().collect();
-            watched.into_iter().filter(may_have_ended).map(Noticed::Ended).collect()
+            let ended = watched.into_iter().filter(may_have_ended).map(Noticed::Ended);
+            ended.chain(has_jumped(before).then_some(Noticed::ClockJumped)).collect()
         }
     }
 }
@@ -232,8 +245,6 @@ mod elsewhere {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::sync::mpsc;
-    use std::time::Duration;
-
     use watchbill_watch::process::{Processes, SystemProcesses};
 
     use super::*;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::SettingsError;
 use super::owner;
-use watchbill_platform::files::{check_size_limit, open_private, read_ordinary};
+use watchbill_platform::files::{check_size_limit, open_private, read_ordinary, rename};
 
 /// A file longer than this is no settings file.
 const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
@@ -112,8 +112,7 @@ impl SettingsFile {
         match text {
             Some(text) => {
                 let unfinished = self.write_beside(text).map_err(io)?;
-                let done =
-                    self.is_unchanged().and_then(|()| fs::rename(&unfinished, &self.target).map_err(io));
+                let done = self.is_unchanged().and_then(|()| rename(&unfinished, &self.target).map_err(io));
                 if done.is_err() {
                     let _ = fs::remove_file(&unfinished);
                 }

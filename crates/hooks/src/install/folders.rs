@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use super::file::SettingsFile;
 use super::owner;
 use crate::places::HookPaths;
-use watchbill_platform::files::{open_private, read_ordinary};
+use watchbill_platform::files::{open_private, read_ordinary, rename};
 
 /// Makes the folders for new settings, and notes those that were missing. Does nothing for settings that exist.
 ///
@@ -87,5 +87,5 @@ fn write(places: &HookPaths, folders: &BTreeSet<PathBuf>) -> io::Result<()> {
     let part = path.with_extension("part");
     let _ = fs::remove_file(&part);
     open_private(OpenOptions::new().write(true).create_new(true), &part)?.write_all(lines.as_bytes())?;
-    fs::rename(part, path)
+    rename(&part, &path)
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn program_of(line: &str) -> Option<PathBuf> {
-    called_by(line).map(|called| called.program)
+    called_by_for(line, Shell::Posix).map(|called| called.program)
 }
 
 #[test]
@@ -17,7 +17,12 @@ fn our_command_line_is_recognised_in_any_folder() {
             markers: true,
             purpose: Purpose::Events,
         };
-        assert_eq!(program_of(&command.line()), Some(program.into()), "{}", command.line());
+        assert_eq!(
+            program_of(&command.line_for(Shell::Posix)),
+            Some(program.into()),
+            "{}",
+            command.line_for(Shell::Posix)
+        );
     }
     let plain = HookCommand {
         agent: Agent::default(),
@@ -26,7 +31,7 @@ fn our_command_line_is_recognised_in_any_folder() {
         markers: false,
         purpose: Purpose::Events,
     };
-    assert_eq!(plain.line(), "/usr/bin/watchbill hook");
+    assert_eq!(plain.line_for(Shell::Posix), "/usr/bin/watchbill hook");
 }
 
 #[test]
@@ -67,7 +72,7 @@ fn a_renamed_copy_is_recognised_by_its_mark_or_version() {
             markers: true,
             purpose: Purpose::Events,
         };
-        let line = command.line();
+        let line = command.line_for(Shell::Posix);
         assert!(line.ends_with(" hook --markers --watchbill"), "{line}");
         assert_eq!(program_of(&line), Some(program.into()));
     }
@@ -88,7 +93,7 @@ fn a_renamed_copy_is_recognised_by_its_mark_or_version() {
         markers: false,
         purpose: Purpose::Events,
     };
-    assert_eq!(named.line(), "/opt/watchbill-0.1.0 hook");
+    assert_eq!(named.line_for(Shell::Posix), "/opt/watchbill-0.1.0 hook");
     for line in ["wb hook --watchbills", "wb --watchbill hook", "wb hook; x --watchbill", "watchbill-v hook"]
     {
         assert_eq!(program_of(line), None, "{line}");
