@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn worktrees_share_one_git_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+        let top = watchbill_platform::files::real_path(folder.path()).unwrap();
         let (main, tree) = (top.join("main"), top.join("tree"));
         std::fs::create_dir_all(main.join(".git/worktrees/tree")).unwrap();
         std::fs::create_dir_all(&tree).unwrap();
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_folder_that_only_claims_to_be_a_worktree_stands_for_itself() {
         let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+        let top = watchbill_platform::files::real_path(folder.path()).unwrap();
         let write = |path: &str, text: &str| {
             let path = top.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();

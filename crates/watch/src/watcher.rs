@@ -152,7 +152,7 @@ mod tests {
     impl WatchFixture {
         fn start() -> Self {
             let dir = tempfile::TempDir::new().expect("a temporary folder");
-            let root = dir.path().canonicalize().expect("real");
+            let root = watchbill_platform::files::real_path(dir.path()).expect("real");
             std::fs::create_dir_all(root.join("projects/p")).expect("made");
             std::fs::create_dir_all(root.join("sessions")).expect("made");
             let (ring, woken) = channel();

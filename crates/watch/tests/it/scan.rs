@@ -160,7 +160,7 @@ fn odd_names_and_odd_files_of_a_real_disk() {
 #[test]
 fn a_hint_reports_the_problems_of_its_path_and_of_its_root() {
     let dir = TempDir::new().expect("a temporary folder");
-    let root = dir.path().canonicalize().expect("there").join("root");
+    let root = watchbill_platform::files::real_path(dir.path()).expect("there").join("root");
     let folder = root.join("projects/p/folder.jsonl");
     std::fs::create_dir_all(&folder).expect("made");
     let at = |path: &std::path::Path| kinds(&scan_path(&StdFs, &[root.clone().into()], path));
@@ -175,7 +175,7 @@ fn a_hint_reports_the_problems_of_its_path_and_of_its_root() {
 fn only_the_subagents_folder_of_a_session_is_entered() {
     use std::os::unix::fs::symlink;
     let dir = TempDir::new().expect("a temporary folder");
-    let root = dir.path().canonicalize().expect("there");
+    let root = watchbill_platform::files::real_path(dir.path()).expect("there");
     write(&root.join("projects/p/plain/subagents/agent-1.jsonl"));
     write(&root.join("projects/p/plain/tool-results/agent-2.jsonl"));
     write(&root.join("elsewhere/agent-3.jsonl"));
@@ -203,7 +203,7 @@ fn only_the_subagents_folder_of_a_session_is_entered() {
 fn an_unwanted_link_is_not_followed() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let dir = TempDir::new().expect("a temporary folder");
-    let root = dir.path().canonicalize().expect("there");
+    let root = watchbill_platform::files::real_path(dir.path()).expect("there");
     write(&root.join("projects/p/session/subagents/agent-1.jsonl"));
     let locked = root.join("locked");
     std::fs::create_dir(&locked).expect("made");
@@ -224,7 +224,7 @@ fn an_unwanted_link_is_not_followed() {
 fn a_hint_at_a_folder_finds_the_same_as_a_full_scan() {
     use std::os::unix::fs::symlink;
     let dir = TempDir::new().expect("a temporary folder");
-    let root = dir.path().canonicalize().expect("there");
+    let root = watchbill_platform::files::real_path(dir.path()).expect("there");
     let session = root.join("projects/p/s");
     write(&session.join("subagents/workflows/w/agent-1.jsonl"));
     let folders = ["", "subagents", "subagents/workflows", "subagents/other", "tool-results"]
@@ -256,7 +256,7 @@ fn a_walk_of_deep_folders_keeps_only_a_few_open() {
     use watchbill_watch::Fs;
     use watchbill_watch::fs::WalkChoice;
     let dir = TempDir::new().expect("a temporary folder");
-    let top = dir.path().canonicalize().expect("there");
+    let top = watchbill_platform::files::real_path(dir.path()).expect("there");
     let mut deep = top.clone();
     for _ in 0..120 {
         for beside in ["a", "b", "c"] {
@@ -299,7 +299,7 @@ proptest::proptest! {
         ),
     ) {
         let (memory, dir) = (MemFs::new(), TempDir::new().expect("a temporary folder"));
-        let root = dir.path().canonicalize().expect("there");
+        let root = watchbill_platform::files::real_path(dir.path()).expect("there");
         let mut ours = std::collections::BTreeSet::new();
         for (top, folders, file) in files {
             let relative: PathBuf = [top].into_iter().chain(folders).chain([file]).collect();
@@ -321,7 +321,7 @@ fn a_walk_and_a_single_stat_agree_about_a_file() {
     use std::time::{Duration, UNIX_EPOCH};
     use watchbill_watch::Fs;
     let dir = TempDir::new().expect("a temporary folder");
-    let root = dir.path().canonicalize().expect("there");
+    let root = watchbill_platform::files::real_path(dir.path()).expect("there");
     let times = [
         UNIX_EPOCH - Duration::new(86_400, 999_600_000),
         UNIX_EPOCH,

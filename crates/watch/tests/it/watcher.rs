@@ -98,7 +98,7 @@ impl Follower {
 
 fn temp() -> (TempDir, PathBuf) {
     let dir = TempDir::new().expect("a temporary folder");
-    let path = dir.path().canonicalize().expect("real");
+    let path = watchbill_platform::files::real_path(dir.path()).expect("real");
     (dir, path)
 }
 
