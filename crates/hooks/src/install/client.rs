@@ -17,14 +17,14 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 /// The version of the client that a shell would start, or that the client's own installer has installed. The client
 /// itself prints it.
 pub fn client_version(agent: Agent, env: &dyn Fn(&str) -> Option<OsString>, root: &Path) -> Option<Version> {
-    let program = executable(traits(agent).program);
-    let home = env(HOME).map(PathBuf::from);
-    let on_path = env("PATH").into_iter().flat_map(|path| {
-        std::env::split_paths(&path).map(|folder| folder.join(&program)).collect::<Vec<_>>()
-    });
-    let aside = home.map(|home| home.join(".local/bin").join(&program));
-    let local = root.join("local").join(&program);
-    let client = on_path.chain(aside).chain([local]).find(|program| program.is_file())?;
+    let name = traits(agent).program;
+    // npm installs a script for Windows.
+    let names = [executable(name), if cfg!(windows) { format!("{name}.cmd") } else { name.to_owned() }];
+    let path = env("PATH").unwrap_or_default();
+    let aside = env(HOME).map(|home| PathBuf::from(home).join(".local/bin"));
+    let folders = std::env::split_paths(&path).chain(aside).chain([root.join("local")]);
+    let mut programs = folders.flat_map(|folder| names.each_ref().map(|name| folder.join(name)));
+    let client = programs.find(|program| program.is_file())?;
     ask(&client)
 }
 
