@@ -1,10 +1,10 @@
 //! Statistics over everything that is stored: tokens, sessions, tools.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, btree_map, hash_map};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
+use watchbill_core::prices::PicoUsd;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 
@@ -23,7 +23,7 @@ pub enum TokenGroup {
 }
 
 /// The tokens of one day, project or model, each request once.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenRow {
     /// The day as `2026-11-21`, the project's folder or the model; `None` if it is unknown.
     ///
@@ -35,7 +35,24 @@ pub struct TokenRow {
     pub requests: u64,
     /// Their tokens.
     pub tokens: Usage,
+    /// What they cost, as far as their models have a price.
+    pub cost: PicoUsd,
+    /// The tokens of models without a price.
+    pub unpriced: u64,
 }
+
+impl TokenRow {
+    /// Adds the requests of another row.
+    pub fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.tokens.add(other.tokens);
+        self.cost += other.cost;
+        self.unpriced = self.unpriced.saturating_add(other.unpriced);
+    }
+}
+
+/// The cost of a request to a model; `None` if the model has no price.
+pub type CostOf<'c> = &'c mut dyn FnMut(Option<&str>, &Usage) -> Option<PicoUsd>;
 
 /// How often a tool was called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,8 +116,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn tokens(&self, by: &TokenGroup, since: Option<Timestamp>) -> Result<Vec<TokenRow>, StoreError> {
-        let mut sums: BTreeMap<Option<String>, (u64, Usage)> = BTreeMap::new();
+    pub fn tokens(
+        &self,
+        by: &TokenGroup,
+        since: Option<Timestamp>,
+        cost_of: CostOf<'_>,
+    ) -> Result<Vec<TokenRow>, StoreError> {
+        let mut sums: BTreeMap<Option<String>, TokenRow> = BTreeMap::new();
         let folders = if *by == TokenGroup::Project { self.project_folders()? } else { HashMap::new() };
         for request in self.distinct_requests()?.into_values() {
             if since.is_some_and(|since| request.at.is_none_or(|at| at < since)) {
@@ -117,12 +139,20 @@ impl Store {
                 }
                 TokenGroup::Model => request.model.as_deref().map(str::to_owned),
             };
-            let (requests, tokens) = sums.entry(key).or_default();
-            *requests += 1;
-            tokens.add(request.usage);
+            let cost = cost_of(request.model.as_deref(), &request.usage);
+            let one = TokenRow {
+                key: key.clone(),
+                requests: 1,
+                tokens: request.usage,
+                cost: cost.unwrap_or_default(),
+                unpriced: if cost.is_none() { request.usage.all() } else { 0 },
+            };
+            match sums.entry(key) {
+                btree_map::Entry::Vacant(free) => drop(free.insert(one)),
+                btree_map::Entry::Occupied(mut sum) => sum.get_mut().add(&one),
+            }
         }
-        let mut rows: Vec<TokenRow> =
-            sums.into_iter().map(|(key, (requests, tokens))| TokenRow { key, requests, tokens }).collect();
+        let mut rows: Vec<TokenRow> = sums.into_values().collect();
         match by {
             TokenGroup::Day(_) => rows.reverse(),
             TokenGroup::Project | TokenGroup::Model => {
@@ -186,8 +216,8 @@ impl Store {
                     usage,
                 };
                 match requests.entry(row.get(0)?) {
-                    Entry::Vacant(free) => drop(free.insert(one)),
-                    Entry::Occupied(mut taken) => taken.get_mut().merge(one),
+                    hash_map::Entry::Vacant(free) => drop(free.insert(one)),
+                    hash_map::Entry::Occupied(mut taken) => taken.get_mut().merge(one),
                 }
             }
             Ok(requests)

@@ -73,7 +73,7 @@ const ASKED: &[(bool, &[&str])] = &[
     (true, &["search", "said", "--json"]),
     (true, &["index"]),
     (true, &["index", "--json"]),
-    (true, &["stats", "--by", "project"]),
+    (true, &["stats", "--by", "project", "--cost"]),
     (true, &["stats", "--by", "model", "--json"]),
     (true, &["stats", "--by", "tool"]),
     (true, &["export", "h"]),

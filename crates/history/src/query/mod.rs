@@ -7,6 +7,7 @@ pub mod health;
 pub mod lag;
 pub mod named;
 pub(crate) mod owner;
+pub mod prices;
 pub mod search;
 pub mod stats;
 pub mod timeline;
