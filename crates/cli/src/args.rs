@@ -231,6 +231,14 @@ pub enum Command {
         #[arg(long, value_name = "N")]
         cut: Option<usize>,
     },
+    /// Show what each work chain did on a day, and how long it waited for you
+    Day {
+        /// The day, such as 2026-11-20; without it, today
+        date: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Count tokens, requests and tool calls
     Stats {
         /// Print JSON

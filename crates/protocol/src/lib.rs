@@ -12,6 +12,7 @@ pub mod api;
 pub mod chain;
 pub mod command;
 mod convert;
+pub mod day;
 pub mod doctor;
 pub mod error;
 pub mod event;

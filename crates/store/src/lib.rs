@@ -12,6 +12,7 @@ pub mod archive;
 mod connect;
 mod damage;
 mod damage_note;
+pub mod day;
 pub mod error;
 mod folder;
 pub mod foreign;

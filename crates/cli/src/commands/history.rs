@@ -263,6 +263,18 @@ pub fn stats(
     emit(&if json { to_json(&stats)? } else { render::stats::render(&stats, width(), paint) })
 }
 
+/// Shows what each work chain did on a day.
+///
+/// # Errors
+/// When it is no date, nothing is stored, or the store cannot be read.
+pub fn day(global: &Global, date: Option<&str>, json: bool, paint: Paint) -> anyhow::Result<()> {
+    let settings = reading_settings(global)?;
+    let brought_up = bring_up_to_date(&settings);
+    let day = query::day::day(&settings, date, SystemClock.now());
+    let day = stored(day, brought_up, "shown")?;
+    emit(&if json { to_json(&day)? } else { render::day::render(&day, width(), paint) })
+}
+
 /// The answer of the store, with a warning if it could not be brought up to date.
 fn stored<T>(answer: Result<T, ApiError>, brought_up: anyhow::Result<bool>, what: &str) -> anyhow::Result<T> {
     match (answer, brought_up) {

@@ -1,6 +1,7 @@
 //! Queries over stored data: search, statistics, timelines, exports, context, health.
 
 pub mod context;
+pub mod day;
 pub mod export;
 pub mod gate;
 pub mod health;

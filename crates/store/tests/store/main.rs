@@ -4,6 +4,7 @@
 
 mod archive;
 mod damage;
+mod day;
 mod document_views;
 mod first;
 mod folders;
