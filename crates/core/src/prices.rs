@@ -7,6 +7,34 @@ use crate::transcript::record::Usage;
 /// Trillionths of a dollar. Sums of them are exact.
 pub type PicoUsd = u128;
 
+/// What tokens of each kind cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Costs {
+    /// What was sent.
+    pub input: PicoUsd,
+    /// What was answered.
+    pub output: PicoUsd,
+    /// What was written into the cache.
+    pub cache_write: PicoUsd,
+    /// What was read from it.
+    pub cache_read: PicoUsd,
+}
+
+impl Costs {
+    /// All of it.
+    pub const fn sum(&self) -> PicoUsd {
+        self.input + self.output + self.cache_write + self.cache_read
+    }
+
+    /// Adds the costs of other tokens.
+    pub const fn add(&mut self, other: &Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_write += other.cache_write;
+        self.cache_read += other.cache_read;
+    }
+}
+
 /// The price of a token of each kind, in trillionths of a dollar. A dollar for a million tokens is a million of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Price {
@@ -45,20 +73,20 @@ impl Prices {
     }
 
     /// The cost of one request; `None` if its model has no price. Without a token it costs nothing.
-    pub fn cost(&self, model: Option<&str>, usage: &Usage) -> Option<PicoUsd> {
+    pub fn cost(&self, model: Option<&str>, usage: &Usage) -> Option<Costs> {
         if *usage == Usage::default() {
-            return Some(0);
+            return Some(Costs::default());
         }
         let prompt = usage.input.saturating_add(usage.cache_write).saturating_add(usage.cache_read);
         let steps = self.0.get(&plain(model?))?;
         let (_, price) = steps.iter().rfind(|(above, _)| *above == 0 || prompt > *above)?;
-        let parts = [
-            (usage.input, price.input),
-            (usage.output, price.output),
-            (usage.cache_write, price.cache_write),
-            (usage.cache_read, price.cache_read),
-        ];
-        Some(parts.into_iter().map(|(tokens, price)| u128::from(tokens) * u128::from(price)).sum())
+        let cost = |tokens, price| u128::from(tokens) * u128::from(price);
+        Some(Costs {
+            input: cost(usage.input, price.input),
+            output: cost(usage.output, price.output),
+            cache_write: cost(usage.cache_write, price.cache_write),
+            cache_read: cost(usage.cache_read, price.cache_read),
+        })
     }
 }
 
@@ -120,20 +148,21 @@ mod tests {
     fn a_request_costs_its_tokens_by_kind() {
         let prices = prices(&["m-4-5 3 15 3.75 0.3"]);
         let million = 1_000_000;
-        let cost = |model, usage| prices.cost(Some(model), &usage).map(dollars);
+        let cost = |model, usage| prices.cost(Some(model), &usage).map(|costs| dollars(costs.sum()));
         for name in ["m-4-5", "m-4.5", "m-4-5-20251101", "m-4-5[1m]", "passed-on/m-4.5"] {
             assert_eq!(cost(name, usage(million, million, million, million)), Some(22.05), "{name}");
         }
         assert_eq!(cost("m-4-5", usage(1, 0, 0, 0)), Some(0.000_003));
         assert_eq!(cost("m-4", usage(1, 0, 0, 0)), None);
         assert_eq!(prices.cost(None, &usage(0, 1, 0, 0)), None);
-        assert_eq!(prices.cost(None, &Usage::default()), Some(0), "nothing was used");
+        assert_eq!(prices.cost(None, &Usage::default()), Some(Costs::default()), "nothing was used");
     }
 
     #[test]
     fn a_long_prompt_has_a_price_of_its_own() {
         let mut prices = prices(&["m>100 2 0 2 2", "m 1 0 1 1", "m>100 3 0 3 3"]);
-        let cost = |prices: &Prices, input| prices.cost(Some("m"), &usage(input, 7, 1, 1));
+        let cost =
+            |prices: &Prices, input| prices.cost(Some("m"), &usage(input, 7, 1, 1)).map(|costs| costs.sum());
         assert_eq!(cost(&prices, 98), Some(100_000_000));
         assert_eq!(cost(&prices, 99), Some(303_000_000), "the cache belongs to the prompt");
         assert!(prices.add("m 5 0 5 5"));
@@ -164,11 +193,11 @@ mod tests {
         ) {
             let prices = prices(&["m 0.1 0.5 0.125 0.01"]);
             let mut all = Usage::default();
-            let mut sum = 0;
+            let mut sum = Costs::default();
             for (input, output, write, read) in parts {
                 let part = usage(input, output, write, read);
                 all.add(part);
-                sum += prices.cost(Some("m"), &part).unwrap();
+                sum.add(&prices.cost(Some("m"), &part).unwrap());
             }
             prop_assert_eq!(prices.cost(Some("m"), &all), Some(sum));
         }

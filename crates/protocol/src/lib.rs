@@ -32,4 +32,5 @@ pub mod socket;
 pub mod status;
 pub mod store;
 pub mod timeline;
+pub mod usage;
 pub mod why;

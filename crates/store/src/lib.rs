@@ -38,6 +38,7 @@ mod store;
 pub mod tables;
 pub mod text;
 mod unindexed_texts;
+pub mod usage;
 mod write_transaction;
 
 pub use access::{Access, DatabaseState, OpenMode};

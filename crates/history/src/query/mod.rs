@@ -12,6 +12,7 @@ pub mod prices;
 pub mod search;
 pub mod stats;
 pub mod timeline;
+pub mod usage;
 
 pub use gate::Gate;
 pub use health::{health, schema};

@@ -28,7 +28,7 @@ use crate::query::prices::prices;
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Stands for the model of requests that name none.
-const NO_MODEL: &str = "not known";
+pub(super) const NO_MODEL: &str = "not known";
 
 /// What the statistics are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,12 +163,12 @@ fn by_repository(rows: Vec<TokenRow>) -> Vec<TokenRow> {
 }
 
 /// The main working tree of a repository; a bare one has none.
-fn name_of(place: &str) -> String {
+pub(super) fn name_of(place: &str) -> String {
     place.strip_suffix("/.git").filter(|root| !root.is_empty()).unwrap_or(place).to_owned()
 }
 
 /// The repository of each folder, as memories name it, as far as the file system answers in time.
-fn repositories(folders: Vec<String>) -> HashMap<String, String> {
+pub(super) fn repositories(folders: Vec<String>) -> HashMap<String, String> {
     let (sender, receiver) = mpsc::channel();
     let count = folders.len();
     // The thread outlives the wait on a dead mount.
@@ -190,7 +190,7 @@ fn cost_of(row: &TokenRow) -> Cost {
     Cost { usd: dollars(row.cost), by: CostSource::List, unpriced_tokens }
 }
 
-fn tokens_of(usage: Usage) -> Tokens {
+pub(super) fn tokens_of(usage: Usage) -> Tokens {
     Tokens {
         input: usage.input,
         output: usage.output,

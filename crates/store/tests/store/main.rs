@@ -23,3 +23,4 @@ mod skipped;
 mod states;
 mod strays;
 mod trouble;
+mod usage;

@@ -85,7 +85,11 @@ offset: number, } | { "request": "day",
 /**
  *Such as `2026-11-20`; absent: today.
  */
-date?: string, } | { "request": "byte_at", 
+date?: string, } | { "request": "usage", 
+/**
+ *So many days, with today.
+ */
+days: number, } | { "request": "byte_at", 
 /**
  *A session.
  */

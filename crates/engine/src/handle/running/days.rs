@@ -1,8 +1,9 @@
-//! The day, from the store.
+//! The day and the usage, from the store.
 
-use watchbill_history::query::day;
+use watchbill_history::query::{day, usage};
 use watchbill_protocol::day::Day;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::usage::UsagePage;
 
 use super::Handle;
 use crate::clock::{Clock, SystemClock};
@@ -13,10 +14,24 @@ impl Handle {
     /// # Errors
     /// When it is no date, or nothing is stored.
     pub fn day(&self, date: Option<&str>) -> Result<Day, ApiError> {
-        if self.is_demo {
-            return Err(ApiError::new(ErrorCode::Unsupported, "the demo keeps no history"));
-        }
+        self.has_history()?;
         day::day(&self.settings(), date, SystemClock.now())
+    }
+
+    /// The usage of so many days until now.
+    ///
+    /// # Errors
+    /// When nothing is stored.
+    pub fn usage(&self, days: u32) -> Result<UsagePage, ApiError> {
+        self.has_history()?;
+        usage::usage(&self.settings(), days, SystemClock.now())
+    }
+
+    fn has_history(&self) -> Result<(), ApiError> {
+        match self.is_demo {
+            true => Err(ApiError::new(ErrorCode::Unsupported, "the demo keeps no history")),
+            false => Ok(()),
+        }
     }
 
     /// The byte of a session's transcript at which the newest call or prompt before a time begins.
