@@ -92,6 +92,10 @@ test("below 760 pixels it covers the roster, and goes with Escape", async () => 
     await becomes(page, () => document.querySelectorAll(".chart").length, 0);
     assert.equal(await page.locator("main.roster").getAttribute("inert"), null);
     assert.deepEqual(await page.evaluate(() => window.days), ["today"]);
+    await page.keyboard.press("t");
+    await page.locator(SEGMENTS).first().waitFor();
+    await page.keyboard.press("/");
+    await becomes(page, () => document.activeElement.matches("input") && document.querySelectorAll(".chart").length === 0, true, "the filter has the focus");
   });
 });
 
