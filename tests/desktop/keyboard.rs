@@ -176,7 +176,7 @@ async fn roster(hands: &KeyboardUser) -> Result<()> {
     hands.focus_is(WEB).await?;
     // The first Escape closes the pane, the second one clears the filter.
     hands.press(&["Escape"]).await?;
-    shows(hands.page(), "Choose a session").await?;
+    shows(hands.page(), "Usage").await?;
     hands.press(&["Escape"]).await?;
     until("all rows", 60, async || (rows(hands.page()).await.len() == 4).then_some(())).await?;
     hands.focus_is(WEB).await
@@ -321,6 +321,6 @@ async fn terminal(hands: &KeyboardUser) -> Result<()> {
     hands.in_front(TITLE).await?;
     hands.focus_is(API).await?;
     hands.press(&["Escape"]).await?;
-    shows(hands.page(), "Choose a session").await?;
+    shows(hands.page(), "Usage").await?;
     hands.focus_is(API).await
 }

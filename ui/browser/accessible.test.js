@@ -49,6 +49,12 @@ const places = {
   "a terminal elsewhere": { mock: "30", steps: ["click:[data-session]", "wait:[role=listitem][data-index]", "3", "wait:.elsewhere"] },
   "refused calls": { mock: "refused", width: 1000, steps: ["x", "click:[data-session='refused-stuck']", "wait:[role=listitem][data-index]"] },
   "sessions of programs": { mock: "programs", steps: [] },
+  "the day": { mock: "30", width: 1200, steps: ["t", "wait:.chart .seg", "w"] },
+  "the narrow day": { mock: "30", width: 320, steps: ["t", "wait:.chart .seg"] },
+  "the day as a table": { mock: "30", width: 1200, steps: ["t", "wait:.chart .seg", "v"] },
+  "the usage": { mock: "30", width: 1200, steps: ["u", "wait:.column", "ArrowLeft"] },
+  "the narrow usage": { mock: "30", width: 320, steps: ["u", "wait:.column"] },
+  "a day without sessions": { mock: "30", steps: ["t", "wait:.chart .seg", "[", "wait:.nothing"] },
   doctor: { mock: "30", steps: ["click:[title^=Health]"] },
 };
 

@@ -231,6 +231,14 @@ pub enum Command {
         #[arg(long, value_name = "N")]
         cut: Option<usize>,
     },
+    /// Show what each work chain did on a day, and how long it waited for you
+    Day {
+        /// The day, such as 2026-11-20; without it, today
+        date: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Count tokens, requests and tool calls
     Stats {
         /// Print JSON
@@ -239,6 +247,9 @@ pub enum Command {
         /// Make one row for each day, project, model or tool
         #[arg(long, value_enum, default_value = "day")]
         by: StatsKey,
+        /// Say what the requests would cost by list prices; on a plan none of it is billed
+        #[arg(long)]
+        cost: bool,
         /// Count from this time on: a date, a time (RFC 3339), or a span such as 7d
         #[arg(long, value_name = "TIME", value_parser = parse_time)]
         since: Option<watchbill_engine::Timestamp>,

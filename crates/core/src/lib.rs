@@ -5,7 +5,8 @@
 //! records into the turn's state. [`evidence`] weighs that reading against the other witnesses: [`hook`] events, the
 //! registry, [`status_file`]s and processes. [`chain`] ties sessions into work chains. [`user`] holds the user's
 //! commands about sessions, [`roster`] orders the rows, and [`attention`] decides which sessions need the user.
-//! [`memory`] finds what was learned. [`deadlines`] keeps the times at which a session must be evaluated again.
+//! [`memory`] finds what was learned, [`prices`] say what requests cost, and [`day`] what a day was like. [`deadlines`] keeps the times at which a
+//! session must be evaluated again.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,7 @@ macro_rules! as_str {
 pub mod attention;
 pub mod byte_block;
 pub mod chain;
+pub mod day;
 pub mod deadlines;
 pub mod evidence;
 pub mod history;
@@ -32,6 +34,7 @@ pub mod ids;
 pub mod memory;
 pub mod nesting;
 pub mod own;
+pub mod prices;
 pub mod problem;
 pub mod prompt;
 pub mod requests;

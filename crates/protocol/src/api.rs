@@ -8,6 +8,7 @@ use ts_rs::TS;
 
 use crate::chain::WorkChain;
 use crate::command::UserCommand;
+use crate::day::Day;
 use crate::doctor::{Doctor, HookSettings};
 use crate::focus::FocusAnswer;
 use crate::hooks::{HooksPreview, HooksStep};
@@ -27,6 +28,7 @@ use crate::shell::{ShellMessage, ShortcutState};
 use crate::socket::AskCall;
 use crate::store::ForgetReport;
 use crate::timeline::{NewestItems, Timeline, TimelinePlace};
+use crate::usage::UsagePage;
 use crate::why::Why;
 
 /// A group of requests that the same faces may make.
@@ -138,6 +140,12 @@ requests! {
         #[doc = "The subagent, if the transcript is one's."] agent: Option<String>,
         #[doc = "In bytes."] offset: u64,
     } => TimelinePlace;
+    /// What each work chain did on a day.
+    [Window] Day { #[doc = "Such as `2026-11-20`; absent: today."] date: Option<String> } => Box<Day>;
+    /// The usage of the last days.
+    [Window] Usage { #[doc = "So many days, with today."] days: u32 } => Box<UsagePage>;
+    /// The byte of a session's transcript at which the newest call or prompt before a time begins.
+    [Window] ByteAt { #[doc = "A session."] session: String, #[doc = "RFC 3339."] at: String } => Option<u64>;
     /// The shell command that resumes a session.
     [Window] ResumeCommand { #[doc = "A session."] session: String } => String;
     /// Brings the terminal of a session to the front, as far as possible.

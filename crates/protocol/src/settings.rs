@@ -88,6 +88,8 @@ keys! {
     AlertsMuted = "alerts.muted",
     /// Alerts make a sound.
     AlertsSound = "alerts.sound",
+    /// Own prices, before the list: model, then dollars for a million tokens of input, output, cache write, cache read.
+    PricesOwn = "prices.own",
     /// The window's colours: system, light or dark.
     WindowTheme = "window.theme",
     /// The window stays above all others.

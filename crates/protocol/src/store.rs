@@ -39,7 +39,7 @@ pub struct IndexReport {
 }
 
 /// `stats --json`: usage, by some key.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct Stats {
@@ -52,15 +52,54 @@ pub struct Stats {
     pub rows: Vec<StatsRow>,
     /// The sum over everything, each session and request once.
     pub total: StatsRow,
+    /// With `--cost`: the lists of prices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<PriceList>>")]
+    pub prices: Vec<PriceList>,
+    /// With `--cost`: the models without a price, which are in no cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>")]
+    pub unpriced: Vec<String>,
     /// What the model of the memory took on each day of the last month, the newest first. It is in no other number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<crate::model::ModelDay>>")]
     pub memory_model: Vec<crate::model::ModelDay>,
 }
 
+/// A list of prices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct PriceList {
+    /// The day of the list.
+    pub date: String,
+    /// Its address.
+    pub source: String,
+}
+
+/// What requests would cost without a plan. On a plan none of it is billed.
+#[skip_serializing_none]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct Cost {
+    /// Dollars.
+    pub usd: f64,
+    /// How it is known.
+    pub by: CostSource,
+    /// Tokens of models without a price, which are not in it. Absent if there are none.
+    pub unpriced_tokens: Option<u64>,
+}
+
+/// How a cost is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum CostSource {
+    /// By prices per token.
+    List,
+}
+
 /// The usage of one day, project, model or tool.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct StatsRow {
@@ -75,6 +114,8 @@ pub struct StatsRow {
     pub requests: Option<u64>,
     /// Tokens of those requests. By tool: absent.
     pub tokens: Option<crate::roster::Tokens>,
+    /// With `--cost`: what the requests would cost. By tool: absent.
+    pub cost: Option<Cost>,
     /// Calls of tools. By tool and in the sum only.
     pub tool_calls: Option<u64>,
     /// Of these, the ones that failed. By tool and in the sum only.

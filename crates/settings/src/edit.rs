@@ -252,6 +252,7 @@ exclude = [
                 name.prop_map(|name| Value::Word(name.trim().to_owned())).boxed()
             }
             crate::values::ValueKind::Hours => Just(list(&["22:00-07:00"])).boxed(),
+            crate::values::ValueKind::Prices => Just(list(&["a-model 3 15 3.75 0.3"])).boxed(),
             crate::values::ValueKind::Patterns => {
                 let pattern = name.prop_map(|name| format!("/{}", name.replace(['{', '}', '[', ']'], "?")));
                 // Any other pattern is refused before it reaches an edit.

@@ -166,6 +166,7 @@ impl FixedSources {
             recovery: recovery(values),
             archive: archive(values),
             alerts: alerts::settle(values, full),
+            prices: values.list(SettingKey::PricesOwn),
             window: window(values),
             scripts_answer: values.flag(SettingKey::AnswersScripts),
             memory: memory(values),

@@ -38,6 +38,8 @@ pub struct Settings {
     pub archive: ArchiveSettings,
     /// Which needs alert the user, and when alerts are silent.
     pub alerts: AlertSettings,
+    /// Prices that win over the list, each a line for [`Prices::add`](watchbill_core::prices::Prices::add).
+    pub prices: Vec<String>,
     /// How the window looks and is reached.
     pub window: WindowSettings,
     /// Scripts may answer requests: `watchbill answer` works without a terminal.
@@ -130,6 +132,7 @@ impl Settings {
             recovery: RecoverySettings::default(),
             archive: ArchiveSettings::default(),
             alerts: AlertSettings::default(),
+            prices: Vec::new(),
             window: WindowSettings::default(),
             scripts_answer: false,
             memory: MemorySettings::default(),

@@ -40,6 +40,7 @@ fn row(key: SettingKey) -> (ValueKind, Value) {
         K::StoreExclude => (ValueKind::Patterns, Value::List(Vec::new())),
         K::StoreSkipTools => (ValueKind::List, Value::List(history.skip)),
         K::StorePlanFolders | K::AlertsMuted => (ValueKind::List, Value::List(Vec::new())),
+        K::PricesOwn => (ValueKind::Prices, Value::List(Vec::new())),
         K::AlertsQuietHours => (ValueKind::Hours, Value::List(Vec::new())),
         K::ArchiveBudget => (ValueKind::Size, Value::Size(archive.budget)),
         K::ArchiveKeep => (ValueKind::SpanOrNever, archive.keep.map_or(Value::Never, Value::Span)),

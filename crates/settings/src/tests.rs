@@ -150,6 +150,12 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     let (stuck, stale, every) = (Millis(120_000), Millis(90_000), Millis(1_000));
     assert_eq!(s.recovery, RecoverySettings { stuck, stale, every });
 
+    std::fs::write(&path, "[prices]\nown=['my-model 3 15 3.75 0.3']\n").unwrap();
+    assert_eq!(with(&[("HOME", "/home/dev")], given.clone()).unwrap().prices, ["my-model 3 15 3.75 0.3"]);
+    std::fs::write(&path, "[prices]\nown=['my-model 3']\n").unwrap();
+    let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
+    assert!(s.prices.is_empty() && s.problems[0].detail.contains("a list of prices"), "{:?}", s.problems);
+
     std::fs::write(&path, "[timeouts]\napproval = \"soon\"\nidle=7\n[timeout]\n").unwrap();
     let s = with(&[("HOME", "/home/dev")], given).unwrap();
     assert_eq!(s.timeouts, Timeouts { idle: Millis(7000), ..Timeouts::default() }, "the rest counts");

@@ -3,6 +3,7 @@
 use toml_edit::{Array, Value as Toml};
 use watchbill_agents::{Agent, traits};
 use watchbill_core::attention::QuietHours;
+use watchbill_core::prices::Prices;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::SettingValue;
 
@@ -44,6 +45,8 @@ pub(crate) enum ValueKind {
     Patterns,
     /// Ranges of hours of the day.
     Hours,
+    /// Prices of models.
+    Prices,
 }
 
 /// The longest span: the date at its end can still be shown.
@@ -120,6 +123,8 @@ impl ValueKind {
             (Self::Patterns, Raw::List(list)) => (whole(list)
                 && list.iter().all(|pattern| can_match(pattern)))
             .then(|| Value::List(list.clone())),
+            (Self::Prices, Raw::List(list)) => (whole(list) && list.iter().all(|line| Prices::is_line(line)))
+                .then(|| Value::List(list.clone())),
             (Self::Hours, Raw::List(list)) => {
                 list.iter().map(|text| hours_text(text)).collect::<Option<Vec<_>>>().map(Value::List)
             }
@@ -161,6 +166,7 @@ impl ValueKind {
                  ** matches folders; write ? for a bracket), such as [\"~/secret/**\"]"
                     .to_owned()
             }
+            Self::Prices => "a list of prices, each a model and four numbers, such as [\"my-model 3 15 3.75 0.3\"]".to_owned(),
             Self::Hours => "a list of hours, such as [\"22:00-07:00\"]".to_owned(),
         }
     }

@@ -12,6 +12,7 @@ pub mod archive;
 mod connect;
 mod damage;
 mod damage_note;
+pub mod day;
 pub mod error;
 mod folder;
 pub mod foreign;
@@ -37,6 +38,7 @@ mod store;
 pub mod tables;
 pub mod text;
 mod unindexed_texts;
+pub mod usage;
 mod write_transaction;
 
 pub use access::{Access, DatabaseState, OpenMode};

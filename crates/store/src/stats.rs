@@ -1,10 +1,10 @@
 //! Statistics over everything that is stored: tokens, sessions, tools.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, btree_map, hash_map};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
+use watchbill_core::prices::{Costs, PicoUsd};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 
@@ -23,7 +23,7 @@ pub enum TokenGroup {
 }
 
 /// The tokens of one day, project or model, each request once.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenRow {
     /// The day as `2026-11-21`, the project's folder or the model; `None` if it is unknown.
     ///
@@ -35,7 +35,24 @@ pub struct TokenRow {
     pub requests: u64,
     /// Their tokens.
     pub tokens: Usage,
+    /// What they cost, as far as their models have a price.
+    pub cost: PicoUsd,
+    /// The tokens of models without a price.
+    pub unpriced: u64,
 }
+
+impl TokenRow {
+    /// Adds the requests of another row.
+    pub fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.tokens.add(other.tokens);
+        self.cost += other.cost;
+        self.unpriced = self.unpriced.saturating_add(other.unpriced);
+    }
+}
+
+/// The cost of a request to a model, by kind of token; `None` if the model has no price.
+pub type CostOf<'c> = &'c mut dyn FnMut(Option<&str>, &Usage) -> Option<Costs>;
 
 /// How often a tool was called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,17 +72,26 @@ pub struct ToolRow {
 const MAX_CALL_TIME: i64 = 365 * 86_400_000;
 
 /// A request as one file records it, or merged from all files.
-struct RequestRecord {
+pub(crate) struct RequestRecord {
     copied: bool,
-    at: Option<Timestamp>,
-    session: Arc<str>,
+    pub(crate) at: Option<Timestamp>,
+    pub(crate) session: Arc<str>,
     project: Option<Arc<str>>,
     cwd: Option<Arc<str>>,
-    model: Option<Arc<str>>,
-    usage: Usage,
+    pub(crate) model: Option<Arc<str>>,
+    pub(crate) of_subagent: bool,
+    pub(crate) usage: Usage,
 }
 
 impl RequestRecord {
+    /// The folder of its project. Several folders may have the same name: `my-app` and `my/app` do.
+    pub(crate) fn folder<'r>(&'r self, folders: &'r HashMap<String, String>) -> Option<&'r str> {
+        let (name, cwd) = (self.project.as_deref(), self.cwd.as_deref());
+        let own = cwd.filter(|cwd| name.is_some_and(|name| is_name_of(name, cwd)));
+        let named = || folders.get(name?).map(String::as_str);
+        own.or_else(named).or(cwd).or(name)
+    }
+
     /// Merges another record of the same request. The request belongs to the session that saw it first. Of each
     /// token count the greatest one is kept.
     fn merge(&mut self, other: Self) {
@@ -99,8 +125,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn tokens(&self, by: &TokenGroup, since: Option<Timestamp>) -> Result<Vec<TokenRow>, StoreError> {
-        let mut sums: BTreeMap<Option<String>, (u64, Usage)> = BTreeMap::new();
+    pub fn tokens(
+        &self,
+        by: &TokenGroup,
+        since: Option<Timestamp>,
+        cost_of: CostOf<'_>,
+    ) -> Result<Vec<TokenRow>, StoreError> {
+        let mut sums: BTreeMap<Option<String>, TokenRow> = BTreeMap::new();
         let folders = if *by == TokenGroup::Project { self.project_folders()? } else { HashMap::new() };
         for request in self.distinct_requests()?.into_values() {
             if since.is_some_and(|since| request.at.is_none_or(|at| at < since)) {
@@ -108,21 +139,23 @@ impl Store {
             }
             let key = match by {
                 TokenGroup::Day(zone) => request.at.map(|at| at.day(zone)),
-                TokenGroup::Project => {
-                    let (name, cwd) = (request.project.as_deref(), request.cwd.as_deref());
-                    // Several folders may have the same name: `my-app` and `my/app` do.
-                    let own = cwd.filter(|cwd| name.is_some_and(|name| is_name_of(name, cwd)));
-                    let named = || folders.get(name?).map(String::as_str);
-                    own.or_else(named).or(cwd).or(name).map(str::to_owned)
-                }
+                TokenGroup::Project => request.folder(&folders).map(str::to_owned),
                 TokenGroup::Model => request.model.as_deref().map(str::to_owned),
             };
-            let (requests, tokens) = sums.entry(key).or_default();
-            *requests += 1;
-            tokens.add(request.usage);
+            let cost = cost_of(request.model.as_deref(), &request.usage);
+            let one = TokenRow {
+                key: key.clone(),
+                requests: 1,
+                tokens: request.usage,
+                cost: cost.unwrap_or_default().sum(),
+                unpriced: if cost.is_none() { request.usage.all() } else { 0 },
+            };
+            match sums.entry(key) {
+                btree_map::Entry::Vacant(free) => drop(free.insert(one)),
+                btree_map::Entry::Occupied(mut sum) => sum.get_mut().add(&one),
+            }
         }
-        let mut rows: Vec<TokenRow> =
-            sums.into_iter().map(|(key, (requests, tokens))| TokenRow { key, requests, tokens }).collect();
+        let mut rows: Vec<TokenRow> = sums.into_values().collect();
         match by {
             TokenGroup::Day(_) => rows.reverse(),
             TokenGroup::Project | TokenGroup::Model => {
@@ -133,7 +166,7 @@ impl Store {
     }
 
     /// The launch folders that match a project's name, by that name.
-    fn project_folders(&self) -> Result<HashMap<String, String>, StoreError> {
+    pub(crate) fn project_folders(&self) -> Result<HashMap<String, String>, StoreError> {
         self.with_sql(|sql| {
             let mut statement = sql.prepare_cached(
                 "SELECT DISTINCT project, cwd FROM sessions WHERE project IS NOT NULL AND cwd IS NOT NULL ORDER BY 1, 2",
@@ -145,27 +178,29 @@ impl Store {
     }
 
     /// Every request once, as in the view v_usage. The view sorts them all, which takes five times as long.
-    fn distinct_requests(&self) -> Result<HashMap<i64, RequestRecord>, StoreError> {
+    pub(crate) fn distinct_requests(&self) -> Result<HashMap<i64, RequestRecord>, StoreError> {
         self.with_sql(|sql| {
-            type Owner = (Arc<str>, Option<Arc<str>>, Option<Arc<str>>);
+            type Owner = (Arc<str>, Option<Arc<str>>, Option<Arc<str>>, bool);
             let owners: HashMap<i64, Owner> = sql
                 .prepare_cached(
                     // The main file of a subagent's session may be gone: then its own records name the folder.
-                    "SELECT f.id, s.session_id, s.project, coalesce(s.cwd, (SELECT min(cwd) FROM folders d WHERE d.file = f.id))
+                    "SELECT f.id, s.session_id, s.project, coalesce(s.cwd, (SELECT min(cwd) FROM folders d WHERE d.file = f.id)),
+                        f.subagent IS NOT NULL
                      FROM files f JOIN sessions s ON s.id = f.session",
                 )?
                 .query_map([], |row| {
-                    Ok((row.get(0)?, (shared(row, 1)?.unwrap_or_default(), shared(row, 2)?, shared(row, 3)?)))
+                    let session = shared(row, 1)?.unwrap_or_default();
+                    Ok((row.get(0)?, (session, shared(row, 2)?, shared(row, 3)?, row.get(4)?)))
                 })?
                 .collect::<rusqlite::Result<_>>()?;
             let mut models: HashMap<String, Arc<str>> = HashMap::new();
             let mut requests: HashMap<i64, RequestRecord> = HashMap::new();
             let mut statement = sql.prepare_cached(
-                "SELECT request, file, copied, at, model, input, output, cache_read, cache_write FROM requests",
+                "SELECT request, file, copied, at, model, input, output, cache_read, cache_write, subagent IS NOT NULL FROM requests",
             )?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let Some((session, project, cwd)) = owners.get(&row.get::<_, i64>(1)?) else { continue };
+                let Some((session, project, cwd, of_file)) = owners.get(&row.get::<_, i64>(1)?) else { continue };
                 let model = row.get_ref(4)?.as_str_or_null()?.map(|name| match models.get(name) {
                     Some(model) => model.clone(),
                     None => models.entry(name.to_owned()).or_insert(Arc::from(name)).clone(),
@@ -183,11 +218,12 @@ impl Store {
                     project: project.clone(),
                     cwd: cwd.clone(),
                     model,
+                    of_subagent: *of_file || row.get(9)?,
                     usage,
                 };
                 match requests.entry(row.get(0)?) {
-                    Entry::Vacant(free) => drop(free.insert(one)),
-                    Entry::Occupied(mut taken) => taken.get_mut().merge(one),
+                    hash_map::Entry::Vacant(free) => drop(free.insert(one)),
+                    hash_map::Entry::Occupied(mut taken) => taken.get_mut().merge(one),
                 }
             }
             Ok(requests)

@@ -3,6 +3,7 @@
 import { clockWords } from "./age";
 import type { TrackedSession } from "./bindings/TrackedSession";
 import type { SessionActions } from "./session-actions";
+import { type Intent, MODIFIER } from "./keys";
 import type { Command } from "./palette";
 import { snoozeChoices } from "./snooze";
 
@@ -20,6 +21,18 @@ export type CommandActions = {
   readonly rename: () => void | Promise<void>;
   readonly join: () => void;
 };
+
+/** Commands that are keys too. */
+export const KEYED: readonly (readonly [name: string, key: string, intent: Intent])[] = [
+  ["Next session that needs you", "n", { do: "next" }],
+  ["New session…", "N", { do: "new" }],
+  ["The day", "t", { do: "day" }],
+  ["Usage", "u", { do: "usage" }],
+  ["Refused calls", "x", { do: "refused" }],
+  ["Sessions that programs started, one by one", "p", { do: "programs" }],
+  ["Settings", `${MODIFIER} ,`, { do: "settings" }],
+  ["Keyboard", "?", { do: "help" }],
+];
 
 /** The same commands as the session's pane and its menu. */
 export function sessionCommands(session: TrackedSession, { now, words, ...actions }: CommandActions): Command[] {

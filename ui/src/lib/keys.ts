@@ -6,7 +6,7 @@ import { isComposing } from "./composing";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" | "refused" | "rule" | "programs" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" | "refused" | "rule" | "programs" | "day" | "usage" }
   | { readonly do: "tab"; readonly tab: Tab }
   | { readonly do: "group"; readonly group: Group }
   | { readonly do: "answer"; readonly key: AnswerKey };
@@ -39,6 +39,8 @@ const SINGLE: Record<string, Intent> = {
   x: { do: "refused" },
   r: { do: "rule" },
   p: { do: "programs" },
+  t: { do: "day" },
+  u: { do: "usage" },
   "?": { do: "help" },
 };
 
@@ -132,6 +134,7 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["p", "Sessions that programs started one by one, and back"],
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
+  ["t   u", "The day, the usage"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],
   [`${MODIFIER} ,`, "Settings"],
   ["m", "A strip above all windows, and back"],

@@ -16,7 +16,7 @@ use watchbill_engine::world::archive::with_archive;
 use watchbill_history::HistoryState;
 use watchbill_history::query::search::{Searcher, StillWanted};
 use watchbill_history::query::{self, StatsBy};
-use watchbill_protocol::error::ErrorCode;
+use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::search::{IndexState, SearchAnswer, SearchQuery};
 use watchbill_protocol::socket::IndexProgress;
 use watchbill_protocol::store::IndexReport;
@@ -247,6 +247,7 @@ pub fn stats(
     global: &Global,
     json: bool,
     by: StatsKey,
+    cost: bool,
     since: Option<Timestamp>,
     paint: Paint,
 ) -> anyhow::Result<()> {
@@ -258,15 +259,32 @@ pub fn stats(
         StatsKey::Model => StatsBy::Model,
         StatsKey::Tool => StatsBy::Tool,
     };
-    let stats = match (query::stats(&settings, by, since), brought_up) {
-        // Nothing is stored, and this error is the reason.
-        (Err(_), Err(error)) => return Err(error),
-        (stats, brought_up) => {
-            brought_up.err().inspect(|error| warn_only_stored(error, "counted"));
-            stats?
-        }
-    };
+    let stats = stored(query::stats(&settings, by, since, cost), brought_up, "counted")?;
     emit(&if json { to_json(&stats)? } else { render::stats::render(&stats, width(), paint) })
+}
+
+/// Shows what each work chain did on a day.
+///
+/// # Errors
+/// When it is no date, nothing is stored, or the store cannot be read.
+pub fn day(global: &Global, date: Option<&str>, json: bool, paint: Paint) -> anyhow::Result<()> {
+    let settings = reading_settings(global)?;
+    let brought_up = bring_up_to_date(&settings);
+    let day = query::day::day(&settings, date, SystemClock.now());
+    let day = stored(day, brought_up, "shown")?;
+    emit(&if json { to_json(&day)? } else { render::day::render(&day, width(), paint) })
+}
+
+/// The answer of the store, with a warning if it could not be brought up to date.
+fn stored<T>(answer: Result<T, ApiError>, brought_up: anyhow::Result<bool>, what: &str) -> anyhow::Result<T> {
+    match (answer, brought_up) {
+        // Nothing is stored, and this error is the reason.
+        (Err(_), Err(error)) => Err(error),
+        (answer, brought_up) => {
+            brought_up.err().inspect(|error| warn_only_stored(error, what));
+            Ok(answer?)
+        }
+    }
 }
 
 /// Removes sessions from the store for good, after asking.

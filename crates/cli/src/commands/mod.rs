@@ -87,7 +87,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Open { session } => open::open(&global, session.as_deref()),
         Command::Search(wanted) => history::search(&global, &wanted, paint),
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
-        Command::Stats { json, by, since } => history::stats(&global, json, by, since, paint),
+        Command::Day { date, json } => history::day(&global, date.as_deref(), json, paint),
+        Command::Stats { json, by, cost, since } => history::stats(&global, json, by, cost, since, paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
         Command::Memory(wanted) => memory::memory(&global, &wanted, paint),
         Command::Summary(wanted) => memory::summary(&global, &wanted),
@@ -210,6 +211,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         | Command::Open { .. }
         | Command::Search(_)
         | Command::Index { .. }
+        | Command::Day { .. }
         | Command::Stats { .. }
         | Command::Forget(_)
         | Command::Memory(_)

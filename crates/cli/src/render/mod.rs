@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod chain;
+pub mod day;
 pub mod doctor;
 pub mod export;
 pub mod history;

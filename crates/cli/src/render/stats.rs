@@ -11,10 +11,11 @@ const KEY: usize = 12;
 /// The table, `width` columns wide.
 pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     let tools = stats.by == "tool";
-    let columns: &[&str] = if tools {
-        &["calls", "failed", "time"]
-    } else {
-        &["requests", "input", "output", "cache read", "cache write"]
+    let priced = stats.total.cost.is_some();
+    let columns: &[&str] = match (tools, priced) {
+        (true, _) => &["calls", "failed", "time"],
+        (_, true) => &["cost", "requests", "input", "output", "cache read", "cache write"],
+        _ => &["requests", "input", "output", "cache read", "cache write"],
     };
     let total = StatsRow { key: Some("total".to_owned()), ..stats.total.clone() };
     let rows: Vec<Vec<String>> = stats.rows.iter().chain([&total]).map(|row| numbers(row, tools)).collect();
@@ -53,6 +54,9 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
             out.push_str(&paint.tone(Tone::Dim, &format!("{line}\n")));
         }
     }
+    for line in cost_notes(stats).iter().flat_map(|note| wrap(note, width)) {
+        out.push_str(&paint.tone(Tone::Dim, &format!("{line}\n")));
+    }
     out.push_str(&paint.tone(Tone::Dim, &super::model::days(&stats.memory_model)));
     out
 }
@@ -65,7 +69,27 @@ fn numbers(row: &StatsRow, tools: bool) -> Vec<String> {
     }
     let tokens = row.tokens.unwrap_or_default();
     let tokens = [tokens.input, tokens.output, tokens.cache_read, tokens.cache_write];
-    std::iter::once(number(row.requests)).chain(tokens.into_iter().map(short_number)).collect()
+    let cost = row.cost.map(|cost| match (cost.usd, cost.unpriced_tokens) {
+        (0.0, Some(_)) => "no price".to_owned(),
+        (usd, _) if usd > 0.0 && usd < 0.005 => "< $0.01".to_owned(),
+        (usd, _) => format!("${usd:.2}"),
+    });
+    let tokens = tokens.into_iter().map(short_number);
+    cost.into_iter().chain([number(row.requests)]).chain(tokens).collect()
+}
+
+/// Where the prices come from, and what has none.
+fn cost_notes(stats: &Stats) -> Vec<String> {
+    let Some(cost) = stats.total.cost else { return Vec::new() };
+    let lists = stats.prices.iter().map(|list| format!("{} ({})", list.date, list.source));
+    let lists = lists.collect::<Vec<_>>().join(", ");
+    let mut notes = vec![format!("by list prices of {lists} and your own; on a plan none of this is billed")];
+    if let Some(tokens) = cost.unpriced_tokens {
+        let models: Vec<String> = stats.unpriced.iter().map(|model| one_line(model)).collect();
+        let tokens = short_number(tokens);
+        notes.push(format!("{tokens} tokens have no price, and are in no cost: {}", models.join(", ")));
+    }
+    notes
 }
 
 fn number(n: Option<u64>) -> String {
@@ -106,8 +130,7 @@ mod tests {
         };
         let key = "/home/dev/a-project-of-a-very-long-name".to_owned();
         let rows = vec![StatsRow { key: Some(key), ..used.clone() }];
-        let stats =
-            Stats { by: "project".to_owned(), since: None, rows, total: used, memory_model: Vec::new() };
+        let stats = Stats { by: "project".to_owned(), rows, total: used, ..Stats::default() };
         for width in 40..70 {
             let text = render(&stats, width, Paint(false));
             assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
@@ -127,13 +150,7 @@ mod tests {
     fn long_keys_keep_their_distinctive_part() {
         let named = |by: &str, key: &str| {
             let row = StatsRow { key: Some(key.to_owned()), ..StatsRow::default() };
-            let stats = Stats {
-                by: by.to_owned(),
-                since: None,
-                rows: vec![row],
-                total: StatsRow::default(),
-                memory_model: Vec::new(),
-            };
+            let stats = Stats { by: by.to_owned(), rows: vec![row], ..Stats::default() };
             let text = render(&stats, 20, Paint(false));
             text.lines().nth(1).unwrap_or_default().split(' ').next().unwrap_or_default().to_owned()
         };

@@ -271,6 +271,38 @@ fn stats_count_each_request_once() {
 }
 
 #[test]
+fn costs_are_by_list_prices_and_models_without_one_are_named() {
+    let home = with_sessions();
+    let other = json!({"type": "assistant", "uuid": "11111111-0000-4000-8000-000000000009", "timestamp": "2026-11-20T15:00:05.000Z", "sessionId": OTHER, "requestId": "r9",
+        "message": { "id": "m9", "role": "assistant", "model": "new-1", "usage": { "output_tokens": 7 }, "content": [] }});
+    let file = home.claude().join("projects/-home-dev-x").join(format!("{OTHER}.jsonl"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{text}{other}\n")).unwrap();
+    let stats = home.json(&["stats", "--cost", "--by", "model", "--json"]);
+    // 11 of input, 22 of output, 40 written into the cache, 30 read from it: 5, 25, 6.25 and 0.5 dollars a million.
+    let usd = (11.0 * 5.0 + 22.0 * 25.0 + 40.0 * 6.25 + 30.0 * 0.5) / 1e6;
+    let known = |key: &str| {
+        let rows = stats["rows"].as_array().unwrap();
+        rows.iter().find(|row| row["key"] == key).unwrap()["cost"].clone()
+    };
+    assert!((known("claude-opus-4-6")["usd"].as_f64().unwrap() - usd).abs() < 1e-12, "{stats:#}");
+    assert_eq!(known("new-1"), json!({ "usd": 0.0, "by": "list", "unpricedTokens": 7 }));
+    assert_eq!(
+        (&stats["total"]["cost"]["unpricedTokens"], &stats["unpriced"]),
+        (&json!(7), &json!(["new-1"]))
+    );
+    assert!(stats["prices"][0]["date"].is_string() && stats["prices"][0]["source"].is_string());
+    insta::assert_snapshot!("stats_with_costs", home.out(&["stats", "--cost"]));
+
+    std::fs::write(home.path().join("own.toml"), "[prices]\nown = [\"new-1 0 1000000 0 0\"]\n").unwrap();
+    let config = home.path().join("own.toml");
+    let stats = home.json(&["--config", config.to_str().unwrap(), "stats", "--cost", "--json"]);
+    assert_eq!((stats["total"]["cost"].get("unpricedTokens"), stats.get("unpriced")), (None, None));
+    assert!(stats["total"]["cost"]["usd"].as_f64().unwrap() > 7.0);
+    assert_eq!(home.json(&["stats", "--json"])["total"].get("cost"), None, "only when asked");
+}
+
+#[test]
 fn an_ambiguous_or_empty_id_forgets_no_session() {
     let home = with_sessions();
     let alike = PAGER.replace("000001", "000009");

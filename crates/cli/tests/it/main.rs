@@ -12,6 +12,7 @@ mod callers;
 mod codex;
 mod copilot;
 mod cursor;
+mod day;
 mod demo;
 mod errors;
 mod exported;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, run_watchbill, watchbill};
 
-const COMMANDS: [&str; 34] = [
+const COMMANDS: [&str; 35] = [
     "roster",
     "watch",
     "serve",
@@ -27,6 +27,7 @@ const COMMANDS: [&str; 34] = [
     "show",
     "search",
     "index",
+    "day",
     "stats",
     "export",
     "memory",

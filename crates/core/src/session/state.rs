@@ -6,8 +6,8 @@ as_str!(State, StateKind, Confidence);
 
 /// What a session is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, Deserialize, strum_macros::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Serialize, Deserialize, strum_macros::EnumString, strum_macros::IntoStaticStr)]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum State {
     /// A turn runs.
     Working,
@@ -28,8 +28,8 @@ impl State {
 
 /// What kind of working, waiting or ending it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, Deserialize, strum_macros::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Serialize, Deserialize, strum_macros::EnumString, strum_macros::IntoStaticStr)]
+#[strum(serialize_all = "snake_case", crate = "crate::words")]
 pub enum StateKind {
     /// A tool wants permission.
     Permission,

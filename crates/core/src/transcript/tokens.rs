@@ -28,6 +28,14 @@ impl Usage {
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
     }
 
+    /// The sum of the counts.
+    pub fn all(&self) -> u64 {
+        self.input
+            .saturating_add(self.output)
+            .saturating_add(self.cache_read)
+            .saturating_add(self.cache_write)
+    }
+
     /// The counts without those of `other`.
     #[must_use]
     pub fn without(self, other: Self) -> Self {

@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_methods, reason = "the core reads no files, its tests do")]
 
 mod attention;
+mod day;
 mod evidence;
 mod evidence_laws;
 mod evidence_registry;

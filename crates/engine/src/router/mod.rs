@@ -77,6 +77,9 @@ impl Router {
             Request::TimelinePlace { session, agent, offset } => {
                 Reply::TimelinePlace(engine.timeline_place(&session, agent.as_deref(), offset)?)
             }
+            Request::Day { date } => Reply::Day(Box::new(engine.day(date.as_deref())?)),
+            Request::Usage { days } => Reply::Usage(Box::new(engine.usage(days)?)),
+            Request::ByteAt { session, at } => Reply::ByteAt(engine.byte_at(&session, &at)?),
             Request::ResumeCommand { session } => Reply::ResumeCommand(engine.resume_command(&session)?),
             Request::FocusTerminal { session } => Reply::FocusTerminal(engine.focus_terminal(&session)?),
             Request::Mute { until } => Reply::Mute(engine.mute(time(until)?)?),

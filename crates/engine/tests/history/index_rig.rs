@@ -164,7 +164,13 @@ impl IndexRig {
             }
         }
         for by in [TokenGroup::Day(TimeZone::UTC), TokenGroup::Project, TokenGroup::Model] {
-            all.extend(store.tokens(&by, None).unwrap().iter().map(|row| format!("{by:?} {row:?}")));
+            all.extend(
+                store
+                    .tokens(&by, None, &mut |_, _| None)
+                    .unwrap()
+                    .iter()
+                    .map(|row| format!("{by:?} {row:?}")),
+            );
         }
         all.extend(store.tools(None).unwrap().iter().map(|row| format!("{row:?}")));
         all.push(format!("{:?} {:?}", store.text_counts().unwrap(), store.session_counts(None).unwrap()));

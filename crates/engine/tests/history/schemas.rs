@@ -62,7 +62,7 @@ pub(crate) fn rows(store: &Store) -> Vec<String> {
             rows.extend(store.texts(file, 0, 1_000).unwrap().iter().map(|text| format!("{text:?}")));
         }
     }
-    rows.push(format!("{:?}", store.tokens(&TokenGroup::Model, None).unwrap()));
+    rows.push(format!("{:?}", store.tokens(&TokenGroup::Model, None, &mut |_, _| None).unwrap()));
     for words in ["parse line", "日本", "fn", "docs", "Parser"] {
         let hits = store.search(&Query::new(words, 10)).unwrap().hits;
         rows.push(format!("{words}: {} hits", hits.len()));

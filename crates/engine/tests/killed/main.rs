@@ -139,7 +139,13 @@ fn rows(folder: &Path) -> Vec<String> {
             all.extend(texts.iter().map(|text| format!("{id} {} {text:?}", row.path)));
         }
     }
-    all.extend(store.tokens(&TokenGroup::Project, None).unwrap().iter().map(|row| format!("{row:?}")));
+    all.extend(
+        store
+            .tokens(&TokenGroup::Project, None, &mut |_, _| None)
+            .unwrap()
+            .iter()
+            .map(|row| format!("{row:?}")),
+    );
     all.sort();
     all
 }

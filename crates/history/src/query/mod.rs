@@ -1,15 +1,18 @@
 //! Queries over stored data: search, statistics, timelines, exports, context, health.
 
 pub mod context;
+pub mod day;
 pub mod export;
 pub mod gate;
 pub mod health;
 pub mod lag;
 pub mod named;
 pub(crate) mod owner;
+pub mod prices;
 pub mod search;
 pub mod stats;
 pub mod timeline;
+pub mod usage;
 
 pub use gate::Gate;
 pub use health::{health, schema};

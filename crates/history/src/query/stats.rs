@@ -1,16 +1,17 @@
 //! Usage: requests, tokens, tools.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
+use watchbill_core::prices::{Prices, dollars};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::Tokens;
-use watchbill_protocol::store::{Stats, StatsRow};
+use watchbill_protocol::store::{Cost, CostSource, Stats, StatsRow};
 use watchbill_settings::Settings;
 use watchbill_store::stats::{TokenGroup, TokenRow};
 use watchbill_store::{OpenMode, Store, StoreError};
@@ -20,10 +21,14 @@ use watchbill_watch::fs::StdFs;
 use crate::errors::{data_dir, store_api_error};
 use crate::memory::model::ledger;
 use crate::memory::project::project_of;
+use crate::query::prices::prices;
 
 /// How long the statistics look for the repositories of folders. A folder on a dead mount answers never, and stands for
 /// itself.
 const LOOK: Duration = Duration::from_secs(2);
+
+/// Stands for the model of requests that name none.
+pub(super) const NO_MODEL: &str = "not known";
 
 /// What the statistics are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,14 +43,22 @@ pub enum StatsBy {
     Tool,
 }
 
-/// The usage since a time; each request counts once.
+/// The usage since a time; each request counts once. With `cost`, it says what the requests would cost by list prices.
 ///
 /// # Errors
 /// When nothing is stored, or the store cannot be read.
-pub fn stats(settings: &Settings, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, ApiError> {
+pub fn stats(
+    settings: &Settings,
+    by: StatsBy,
+    since: Option<Timestamp>,
+    cost: bool,
+) -> Result<Stats, ApiError> {
     let folder = data_dir(settings)?;
     let store = Store::open(folder, OpenMode::Read).map_err(|error| store_api_error(&error))?;
-    let mut stats = stats_of(&store, by, since).map_err(|error| store_api_error(&error))?;
+    let priced = cost.then(|| prices(&settings.prices));
+    let prices = priced.as_ref().map(|(prices, _)| prices);
+    let mut stats = stats_of(&store, by, since, prices).map_err(|error| store_api_error(&error))?;
+    stats.prices = priced.map(|(_, lists)| lists).unwrap_or_default();
     // What cannot be read is reported by the doctor.
     stats.memory_model = ledger::days(folder).unwrap_or_default();
     let first = since.map(|since| since.day(&TimeZone::system()));
@@ -53,25 +66,38 @@ pub fn stats(settings: &Settings, by: StatsBy, since: Option<Timestamp>) -> Resu
     Ok(stats)
 }
 
-fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, StoreError> {
+fn stats_of(
+    store: &Store,
+    by: StatsBy,
+    since: Option<Timestamp>,
+    prices: Option<&Prices>,
+) -> Result<Stats, StoreError> {
     let word = match by {
         StatsBy::Day => "day",
         StatsBy::Project => "project",
         StatsBy::Model => "model",
         StatsBy::Tool => "tool",
     };
-    let tokens = |by: TokenGroup| -> Result<Vec<StatsRow>, StoreError> {
-        let mut rows = store.tokens(&by, since)?;
+    let mut unpriced = BTreeSet::new();
+    let mut tokens = |by: TokenGroup| -> Result<Vec<TokenRow>, StoreError> {
+        let mut rows = store.tokens(&by, since, &mut |model, usage| {
+            let cost = prices?.cost(model, usage);
+            if cost.is_none() {
+                unpriced.insert(model.unwrap_or(NO_MODEL).to_owned());
+            }
+            cost
+        })?;
         if by == TokenGroup::Project {
             rows = by_repository(rows);
         }
-        let row = |row: TokenRow| StatsRow {
-            key: row.key.filter(|key| !key.is_empty()),
-            requests: Some(row.requests),
-            tokens: Some(tokens_of(row.tokens)),
-            ..StatsRow::default()
-        };
-        Ok(rows.into_iter().map(row).collect())
+        Ok(rows)
+    };
+    let row = |row: TokenRow| StatsRow {
+        cost: prices.map(|_| cost_of(&row)),
+        key: row.key.filter(|key| !key.is_empty()),
+        requests: Some(row.requests),
+        tokens: Some(tokens_of(row.tokens)),
+        ..StatsRow::default()
     };
     let tools: Vec<StatsRow> = store
         .tools(since)?
@@ -86,11 +112,22 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
         .collect();
     let days = tokens(TokenGroup::Day(TimeZone::system()))?;
     let (sessions, prompts) = store.session_counts(since)?;
-    let total = total(&days, &tools, sessions, prompts);
+    let mut sum = TokenRow::default();
+    days.iter().for_each(|day| sum.add(day));
+    let tool_sum =
+        |what: fn(&StatsRow) -> Option<u64>| Some(tools.iter().filter_map(what).fold(0, u64::saturating_add));
+    let total = StatsRow {
+        sessions: Some(sessions),
+        prompts: Some(prompts),
+        tool_calls: tool_sum(|row| row.tool_calls),
+        tool_errors: tool_sum(|row| row.tool_errors),
+        tool_ms: tool_sum(|row| row.tool_ms),
+        ..row(sum)
+    };
     let rows = match by {
-        StatsBy::Day => days,
-        StatsBy::Project => tokens(TokenGroup::Project)?,
-        StatsBy::Model => tokens(TokenGroup::Model)?,
+        StatsBy::Day => days.into_iter().map(row).collect(),
+        StatsBy::Project => tokens(TokenGroup::Project)?.into_iter().map(row).collect(),
+        StatsBy::Model => tokens(TokenGroup::Model)?.into_iter().map(row).collect(),
         StatsBy::Tool => tools,
     };
     Ok(Stats {
@@ -98,6 +135,8 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
         since: since.map(|at| at.to_string()),
         rows,
         total,
+        prices: Vec::new(),
+        unpriced: unpriced.into_iter().collect(),
         memory_model: Vec::new(),
     })
 }
@@ -114,8 +153,7 @@ fn by_repository(rows: Vec<TokenRow>) -> Vec<TokenRow> {
             None => drop(merged.insert(place, row)),
             Some(sum) => {
                 sum.key = place.map(|place| name_of(&place));
-                sum.requests += row.requests;
-                sum.tokens.add(row.tokens);
+                sum.add(&row);
             }
         }
     }
@@ -125,12 +163,12 @@ fn by_repository(rows: Vec<TokenRow>) -> Vec<TokenRow> {
 }
 
 /// The main working tree of a repository; a bare one has none.
-fn name_of(place: &str) -> String {
+pub(super) fn name_of(place: &str) -> String {
     place.strip_suffix("/.git").filter(|root| !root.is_empty()).unwrap_or(place).to_owned()
 }
 
 /// The repository of each folder, as memories name it, as far as the file system answers in time.
-fn repositories(folders: Vec<String>) -> HashMap<String, String> {
+pub(super) fn repositories(folders: Vec<String>) -> HashMap<String, String> {
     let (sender, receiver) = mpsc::channel();
     let count = folders.len();
     // The thread outlives the wait on a dead mount.
@@ -147,31 +185,12 @@ fn repositories(folders: Vec<String>) -> HashMap<String, String> {
     std::iter::from_fn(next).take(count).collect()
 }
 
-fn total(days: &[StatsRow], tools: &[StatsRow], sessions: u64, prompts: u64) -> StatsRow {
-    let sum = |rows: &[StatsRow], what: fn(&StatsRow) -> Option<u64>| {
-        rows.iter().filter_map(what).fold(0, u64::saturating_add)
-    };
-    let of = |what: fn(&Tokens) -> u64| {
-        days.iter().filter_map(|row| row.tokens.as_ref()).map(what).fold(0, u64::saturating_add)
-    };
-    StatsRow {
-        key: None,
-        sessions: Some(sessions),
-        prompts: Some(prompts),
-        requests: Some(sum(days, |row| row.requests)),
-        tokens: Some(Tokens {
-            input: of(|tokens| tokens.input),
-            output: of(|tokens| tokens.output),
-            cache_read: of(|tokens| tokens.cache_read),
-            cache_write: of(|tokens| tokens.cache_write),
-        }),
-        tool_calls: Some(sum(tools, |row| row.tool_calls)),
-        tool_errors: Some(sum(tools, |row| row.tool_errors)),
-        tool_ms: Some(sum(tools, |row| row.tool_ms)),
-    }
+fn cost_of(row: &TokenRow) -> Cost {
+    let unpriced_tokens = Some(row.unpriced).filter(|tokens| *tokens > 0);
+    Cost { usd: dollars(row.cost), by: CostSource::List, unpriced_tokens }
 }
 
-fn tokens_of(usage: Usage) -> Tokens {
+pub(super) fn tokens_of(usage: Usage) -> Tokens {
     Tokens {
         input: usage.input,
         output: usage.output,

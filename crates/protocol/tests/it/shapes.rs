@@ -27,7 +27,9 @@ use watchbill_protocol::roster::{
 };
 use watchbill_protocol::search::{Hit, IndexState, SearchAnswer, SnippetPart};
 use watchbill_protocol::status::Status;
-use watchbill_protocol::store::{ForgetReport, IndexReport, Stats, StatsRow, StoreHealth};
+use watchbill_protocol::store::{
+    Cost, CostSource, ForgetReport, IndexReport, PriceList, Stats, StatsRow, StoreHealth,
+};
 use watchbill_protocol::why::Why;
 
 use crate::rows::{at, bare, full};
@@ -330,10 +332,14 @@ fn reports_about_the_store() {
     let total = StatsRow { key: None, ..row("") };
     let stats = Stats {
         by: "day".into(),
-        since: None,
-        rows: vec![row("2026-11-20")],
+        rows: vec![StatsRow {
+            cost: Some(Cost { usd: 1.25, by: CostSource::List, unpriced_tokens: Some(3) }),
+            ..row("2026-11-20")
+        }],
         total,
-        memory_model: Vec::new(),
+        prices: vec![PriceList { date: "2026-10-24".into(), source: "https://prices".into() }],
+        unpriced: vec!["m".into()],
+        ..Stats::default()
     };
     let forgotten =
         ForgetReport { sessions: vec!["s".into()], texts: 40, prompts: 9, ..ForgetReport::default() };

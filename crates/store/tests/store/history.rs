@@ -157,7 +157,7 @@ fn each_request_counts_once_for_the_session_in_which_it_was_first_seen() {
     let mut store = rig.open();
     forked(&mut store);
     let sums = |by, since| -> Vec<(String, u64, u64)> {
-        let rows = store.tokens(&by, since).unwrap();
+        let rows = store.tokens(&by, since, &mut |_, _| None).unwrap();
         rows.into_iter().map(|row| (row.key.unwrap(), row.requests, row.tokens.output)).collect()
     };
     let row = |key: &str, requests, output| (key.to_owned(), requests, output);
@@ -217,7 +217,7 @@ fn a_project_is_named_by_its_folder() {
         step.merge_request(file, &request(n as u64, 5, 1 << n, false)).unwrap();
     }
     step.commit().unwrap();
-    let rows = store.tokens(&TokenGroup::Project, None).unwrap();
+    let rows = store.tokens(&TokenGroup::Project, None, &mut |_, _| None).unwrap();
     let rows: Vec<_> = rows.iter().map(|row| (row.key.as_deref().unwrap(), row.requests)).collect();
     let named = [
         ("/home/dev/my-app", 1),
@@ -267,7 +267,7 @@ fn a_forgotten_origin_leaves_its_requests_to_the_fork() {
     forked(&mut store);
     let what = watchbill_store::removal::Forget::Session(watchbill_core::ids::SessionId::new("origin"));
     forget(&mut store, &what, at(0), &mut |_| ()).unwrap();
-    let rows = store.tokens(&TokenGroup::Project, None).unwrap();
+    let rows = store.tokens(&TokenGroup::Project, None, &mut |_, _| None).unwrap();
     assert_eq!((rows.len(), rows[0].requests, rows[0].tokens.output), (1, 3, 31));
 }
 
@@ -511,7 +511,7 @@ fn absurd_token_counts_do_not_break_the_sums() {
     let store = rig.open();
     let most = u64::from(u32::MAX);
     for by in [TokenGroup::Day(TimeZone::UTC), TokenGroup::Project, TokenGroup::Model] {
-        let rows = store.tokens(&by, None).unwrap();
+        let rows = store.tokens(&by, None, &mut |_, _| None).unwrap();
         let sums: u64 = rows.iter().map(|row| row.tokens.output).sum();
         assert_eq!(sums, 3 * most, "{rows:?}");
     }

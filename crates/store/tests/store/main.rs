@@ -4,6 +4,7 @@
 
 mod archive;
 mod damage;
+mod day;
 mod document_views;
 mod first;
 mod folders;
@@ -22,3 +23,4 @@ mod skipped;
 mod states;
 mod strays;
 mod trouble;
+mod usage;

@@ -81,7 +81,23 @@ agent?: string,
 /**
  *In bytes.
  */
-offset: number, } | { "request": "resume_command", 
+offset: number, } | { "request": "day", 
+/**
+ *Such as `2026-11-20`; absent: today.
+ */
+date?: string, } | { "request": "usage", 
+/**
+ *So many days, with today.
+ */
+days: number, } | { "request": "byte_at", 
+/**
+ *A session.
+ */
+session: string, 
+/**
+ *RFC 3339.
+ */
+at: string, } | { "request": "resume_command", 
 /**
  *A session.
  */

@@ -12,6 +12,7 @@ import type { UserCommand } from "../../bindings/UserCommand";
 import type { Why } from "../../bindings/Why";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
+import { emptyDay, everydayDay } from "./day";
 import { Flood } from "./flood";
 import { MockHooks } from "./hooks";
 import { MockMemory } from "./memory";
@@ -23,6 +24,7 @@ import { callIn, searchMock } from "./search";
 import { MockSettings } from "./settings";
 import { type Preset, type Step, UNWELL } from "./presets";
 import { agentTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
+import { everydayUsage, noUsage } from "./usage";
 import { MockWords } from "./words";
 
 export class MockHost implements Host {
@@ -68,6 +70,9 @@ export class MockHost implements Host {
     agent_timeline: ({ session, agent, from, limit }) => ({ sessionId: session, workChainId: this.#find(session).workChainId, agentId: agent, ...stretch(agentTimeline(session), from, limit) }),
     timeline_place: ({ session, agent, offset }) =>
       agent === undefined ? { index: offset, within: [] } : { index: callIn(this.#timeline(this.#find(session))), within: [{ agentId: agent, index: offset }] },
+    day: ({ date }) => (date !== undefined && date !== "2026-03-14" ? emptyDay(date) : (this.#preset.day ?? everydayDay)()),
+    usage: ({ days }) => (this.#preset.rows.length === 0 ? noUsage : everydayUsage)(days),
+    byte_at: () => 3,
     resume_command: ({ session }) => {
       const { cwd } = this.#find(session);
       return `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${session}`;

@@ -1,8 +1,10 @@
 // The presets of the mock host, by name: its first state and its script. Chosen by `?mock=NAME`.
 
+import type { Day } from "../../bindings/Day";
 import type { Doctor } from "../../bindings/Doctor";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
+import { emptyDay, fullDay } from "./day";
 import { ownRows } from "./own";
 import { askingRows } from "./requests";
 import { programRows, refusedRows } from "./programs";
@@ -23,6 +25,7 @@ export type Preset = {
   readonly hooks?: boolean;
   /** A folder is not there, the hooks are missing, and a file could not be read. */
   readonly unwell?: boolean;
+  readonly day?: () => Day;
   /** The window begins as a strip. */
   readonly compact?: boolean;
   /** Very many rows with so many changes a second, instead of `rows`. */
@@ -51,7 +54,9 @@ export function presetNamed(name: string): Preset {
   if (/^\d+$/.test(name)) return { rows: manyRows(Number(name)) };
   switch (name) {
     case "empty":
-      return { rows: [] };
+      return { rows: [], day: () => ({ ...emptyDay("2026-03-14"), now: iso(ENGINE_START) }) };
+    case "full-day":
+      return { rows: everydayRows(), day: () => fullDay(200) };
     case "first":
       return { rows: [], hooks: false };
     case "unhooked":

@@ -40,6 +40,7 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
   "alerts.quiet_hours": [],
   "alerts.muted": [],
   "alerts.sound": false,
+  "prices.own": [],
   "window.theme": "system",
   "window.always_on_top": false,
   "window.tray": "colour",

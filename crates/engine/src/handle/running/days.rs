@@ -1,0 +1,44 @@
+//! The day and the usage, from the store.
+
+use watchbill_history::query::{day, usage};
+use watchbill_protocol::day::Day;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::usage::UsagePage;
+
+use super::Handle;
+use crate::clock::{Clock, SystemClock};
+
+impl Handle {
+    /// What each work chain did on a day; without a date, today.
+    ///
+    /// # Errors
+    /// When it is no date, or nothing is stored.
+    pub fn day(&self, date: Option<&str>) -> Result<Day, ApiError> {
+        self.has_history()?;
+        day::day(&self.settings(), date, SystemClock.now())
+    }
+
+    /// The usage of so many days until now.
+    ///
+    /// # Errors
+    /// When nothing is stored.
+    pub fn usage(&self, days: u32) -> Result<UsagePage, ApiError> {
+        self.has_history()?;
+        usage::usage(&self.settings(), days, SystemClock.now())
+    }
+
+    fn has_history(&self) -> Result<(), ApiError> {
+        match self.is_demo {
+            true => Err(ApiError::new(ErrorCode::Unsupported, "the demo keeps no history")),
+            false => Ok(()),
+        }
+    }
+
+    /// The byte of a session's transcript at which the newest call or prompt before a time begins.
+    ///
+    /// # Errors
+    /// When it is no time, or nothing is stored.
+    pub fn byte_at(&self, session: &str, at: &str) -> Result<Option<u64>, ApiError> {
+        day::byte_at(&self.settings(), session, at)
+    }
+}
