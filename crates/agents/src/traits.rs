@@ -152,7 +152,7 @@ impl HookTraits {
 /// Hooks whose settings and payloads have a form of their own. The handlers lie in the lists of events themselves, not in groups.
 #[derive(Debug)]
 pub struct OtherForm {
-    /// What a settings file has beside its hooks.
+    /// What a settings file has beside its hooks. Its blank before the colon marks it as ours: an editor writes none.
     pub head: &'static str,
     /// Writes a payload in the form of Claude Code's. `None`: it is no event. No payload is kept in the agent's own form.
     pub translate: fn(&[u8]) -> Option<Vec<u8>>,
