@@ -1,7 +1,7 @@
 //! Answers questions about one session: its id by a name, its verdict, chain, timeline, process and terminal.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use watchbill_agents::Agent;
@@ -310,11 +310,7 @@ pub(super) fn prompt_target(rooms: &Rooms, asked: &str) -> Result<PromptTarget, 
         .sessions
         .main_file(&SessionId::new(&session_location.session))
         .map(|(path, _)| path.to_path_buf());
-    Ok(PromptTarget {
-        session_location,
-        transcript,
-        roots: rooms.env.settings().roots_of(Agent::default()).map(Path::to_path_buf).collect(),
-    })
+    Ok(PromptTarget { session_location, transcript, roots: rooms.env.settings().roots_of(Agent::default()) })
 }
 
 /// Why a session takes no prompt now. The registry file alone says whether it is idle, but a hook may know of a dialog
