@@ -152,7 +152,7 @@ impl HookTraits {
 /// Hooks whose settings and payloads have a form of their own. The handlers lie in the lists of events themselves, not in groups.
 #[derive(Debug)]
 pub struct OtherForm {
-    /// What a settings file has beside its hooks.
+    /// What a settings file has beside its hooks. Its blank before the colon marks it as ours: an editor writes none.
     pub head: &'static str,
     /// Writes a payload in the form of Claude Code's. `None`: it is no event. No payload is kept in the agent's own form.
     pub translate: fn(&[u8]) -> Option<Vec<u8>>,
@@ -251,7 +251,7 @@ pub struct Database {
     /// Asks for the own row of a session `?1`: id, time of the last change, number of its messages.
     pub session: &'static str,
     /// Asks for the newest messages of a session `?1`, at most `?2`, the newest one first. A row has the id, the time of the last
-    /// change, the number of parts, and whether more is sure to follow.
+    /// change, the number of parts, and whether more is sure to follow: 1, or 2 if only as long as it is the newest.
     pub units: &'static str,
     /// Asks for the rows of a unit `?1`: the fields of a [`Row`].
     pub rows: &'static str,

@@ -39,8 +39,6 @@ pub struct DatabaseFs {
 
 #[derive(Default)]
 struct State {
-    /// The databases whose stored lengths were taken from the store.
-    begun: Vec<PathBuf>,
     /// By path.
     sessions: HashMap<PathBuf, KnownSession>,
     /// The last read session at the end.
@@ -129,8 +127,8 @@ impl DatabaseFs {
         let is_it = |known: &KnownSession| {
             let same = (known.changed, known.parts) == (newest.changed, newest.parts);
             // The store knows when the newest line came. What follows the end of a turn brings none.
-            let stored =
-                known.parts < 0 && !newest.is_open && newest.changed - known.written <= AFTER_THE_END;
+            let room = if newest.is_open { 0 } else { AFTER_THE_END };
+            let stored = known.parts < 0 && newest.changed - known.written <= room;
             (same || stored) && newest.changed < settled
         };
         let Some(known) = known.filter(is_it) else {
@@ -141,11 +139,8 @@ impl DatabaseFs {
         Ok(known)
     }
 
-    /// Takes the lengths of sessions from the store, once for each database.
-    fn begin(&self, file: &Path) {
-        if self.state().begun.iter().any(|begun| begun == file) {
-            return;
-        }
+    /// Takes the lengths of sessions of a database from the store.
+    fn take_stored(&self, file: &Path) {
         let mut stored = Vec::new();
         let store = self.data_dir.as_deref().and_then(|data_dir| Store::open(data_dir, OpenMode::Read).ok());
         if let Some(store) = store {
@@ -160,25 +155,28 @@ impl DatabaseFs {
             }
         }
         let mut state = self.state();
-        state.begun.push(file.to_owned());
         for (path, len, changed) in stored {
-            // Whether it is open is not known.
-            let (updated, parts, written) = (i64::MIN, -1, changed);
-            let known = KnownSession { updated, changed, parts, written, len, is_open: true };
+            let known = KnownSession { updated: i64::MIN, ..KnownSession::unread(changed, len) };
             state.sessions.entry(path).or_insert(known);
         }
     }
 
-    /// All sessions of a database.
+    /// All sessions of a database. One that was never read has its share of the database as its length: showing its lines would
+    /// take as long as reading it. Its first reading tells the true one.
     fn all(
         &self,
         place: &Place<'_>,
         want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice,
     ) -> io::Result<Walk> {
-        self.begin(place.file);
         let of_file = self.real.stat(place.file)?;
         let sql = ForeignDatabase::open(place.file)?;
         let sessions = shown::sessions(place.database, &sql)?;
+        let is_known = |below: &Path| self.state().sessions.contains_key(&place.file.join(below));
+        if !sessions.iter().all(|(below, _)| is_known(below)) {
+            // This process may have read them before, or another one since.
+            self.take_stored(place.file);
+        }
+        let share = of_file.len / sessions.len().max(1) as u64 + 1;
         let mut problems = Vec::new();
         let mut files = Vec::with_capacity(sessions.len());
         for (below, updated) in &sessions {
@@ -187,7 +185,11 @@ impl DatabaseFs {
                 continue;
             }
             let inner = Place { below, ..*place };
-            match self.known(&path, &inner, &sql, Some(*updated)) {
+            let known = match is_known(below) {
+                true => self.known(&path, &inner, &sql, Some(*updated)),
+                false => Ok(KnownSession::unread(*updated, share)),
+            };
+            match known {
                 Ok(known) => files.push((path, stat_of(&inner, &of_file, known))),
                 // A session that cannot be read hides no other.
                 Err(error) => problems.extend(problem_of(&path, &error)),

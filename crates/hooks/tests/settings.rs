@@ -55,6 +55,15 @@ fn without_ours(mut settings: serde_json::Value) -> serde_json::Value {
     settings
 }
 
+/// The same settings with a hook of a person, as Cursor has it.
+fn with_cursors_hooks(mut settings: serde_json::Value) -> serde_json::Value {
+    settings
+        .as_object_mut()
+        .unwrap()
+        .insert("hooks".into(), serde_json::json!({ "stop": [{ "command": "mine" }] }));
+    settings
+}
+
 /// White space and comments, as users put them between the parts of a file.
 fn gap() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -213,6 +222,24 @@ proptest! {
             settings
         };
         prop_assert_eq!(no_hooks(left), no_hooks(others));
+    }
+
+    #[test]
+    fn cursor_gets_a_version_where_none_is_and_every_byte_back(before in settings()) {
+        let before = format!("{}\n", serde_json::to_string_pretty(&with_cursors_hooks(meaning(&before))).unwrap());
+        for before in [before.clone(), before.replace(['\n', ' '], ""), before.replace("\"model\"", "\"version\"")] {
+            let (events, context) = (HookCommand { agent: Agent::Cursor, ..command() }, Purpose::Context);
+            let first = install(Some(&before), &events, &events_for(Agent::Cursor, None, None)).unwrap();
+            let told = events.for_purpose(context);
+            let both = install(Some(&first), &told, &wanted_events(&told, None, None)).unwrap();
+            let has = |text: &str, name: &str| meaning(text).get(name).is_some();
+            prop_assert!(has(&first, "version") && has(&both, "version"));
+            prop_assert_eq!(uninstall(&both, context).unwrap(), Some(first.clone()));
+            let told = uninstall(&both, Purpose::Events).unwrap().unwrap();
+            prop_assert!(has(&told, "version"));
+            prop_assert_eq!(uninstall(&told, context).unwrap(), Some(before.clone()));
+            prop_assert_eq!(uninstall(&first, Purpose::Events).unwrap(), Some(before));
+        }
     }
 
     #[test]

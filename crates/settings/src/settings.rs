@@ -14,11 +14,12 @@ use watchbill_core::memory::MemorySettings;
 use watchbill_core::problem::Problem;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
+use watchbill_watch::fs::{FileKind, Fs, StdFs};
 
 /// All settings of the engine and the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The folders of the agents.
+    /// The folders of the agents at the start. [`Settings::roots_now`] says which count now.
     pub roots: Vec<Root>,
     /// The usual folders that were missing at the start. Each counts from when it is there.
     pub awaited: Vec<Root>,
@@ -152,18 +153,22 @@ impl Settings {
     }
 
     /// The folders that count now: those that are there, those that the user named, and at least the default agent's.
-    pub fn roots_now(&self, is_there: impl Fn(&Path) -> bool) -> Vec<Root> {
+    pub fn roots_now(&self, fs: &dyn Fs) -> Vec<Root> {
+        let is_there = |path: &Path| fs.stat(path).is_ok_and(|stat| stat.kind == FileKind::Dir);
         let appeared = self.awaited.iter().filter(|root| !self.roots.contains(root));
         let counts = |root: &&Root| !self.awaited.contains(root) || is_there(root);
         let now: Vec<Root> = self.roots.iter().chain(appeared).filter(counts).cloned().collect();
         if now.is_empty() { self.roots.clone() } else { now }
     }
 
-    /// The folders of one agent. The default agent has one, even before it is there.
-    pub fn roots_of(&self, agent: Agent) -> impl Iterator<Item = &Path> {
-        let awaited =
-            self.awaited.iter().filter(|root| root.agent == Agent::default() && !self.roots.contains(root));
-        self.roots.iter().chain(awaited).filter(move |root| root.agent == agent).map(|root| &*root.path)
+    /// The folders of one agent that count now. The default agent has one, even before it is there.
+    pub fn roots_of(&self, agent: Agent) -> Vec<PathBuf> {
+        let of_agent = |root: &Root| (root.agent == agent).then(|| root.path.to_path_buf());
+        let now: Vec<PathBuf> = self.roots_now(&StdFs).iter().filter_map(of_agent).collect();
+        match now.is_empty() && agent == Agent::default() {
+            true => self.awaited.iter().filter_map(of_agent).collect(),
+            false => now,
+        }
     }
 
     /// A key of everything that the roster depends on: two programs with the same key show the same roster. It

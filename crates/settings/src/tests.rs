@@ -8,6 +8,7 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 
 use watchbill_agents::{Agent, HOME, Root};
+use watchbill_watch::fs::StdFs;
 
 use crate::{CommandLineOptions, Settings, SettingsError, WatchSetting, resolve_settings};
 
@@ -49,10 +50,10 @@ fn folders_of_other_agents_are_found_unless_they_are_named() {
         "a usual folder that is missing is no problem"
     );
     assert!(without.awaited.contains(&of_claude) && !without.awaited.contains(&of_codex));
-    assert_eq!(without.roots_of(Agent::Claude).collect::<Vec<_>>(), [&*of_claude.path], "hooks go there");
-    let appeared = without.roots_now(|path| path == &*of_claude.path);
-    assert_eq!(appeared, [of_codex.clone(), of_claude.clone()]);
+    assert_eq!(without.roots_of(Agent::Claude), [&*of_claude.path], "hooks go there");
+    assert_eq!(without.roots_now(&StdFs), std::slice::from_ref(&of_codex));
     std::fs::create_dir(&*of_claude.path).unwrap();
+    assert_eq!(without.roots_now(&StdFs), [of_codex.clone(), of_claude.clone()]);
     assert_eq!(roots(&[at], CommandLineOptions::default()), [of_claude.clone(), of_codex]);
     let moved = ("CODEX_HOME", path.to_str().unwrap());
     let elsewhere = Root::new(Agent::Codex, &path);
@@ -78,12 +79,15 @@ fn without_any_folder_that_of_the_default_agent_counts() {
     let of_claude = Root::from(home.path().join(".claude"));
     assert_eq!(settings.roots, std::slice::from_ref(&of_claude));
     assert_eq!(settings.awaited.len(), Agent::ALL.len());
-    assert_eq!(settings.roots_now(|_| false), [of_claude], "it is a problem that it is missing");
+    assert_eq!(settings.roots_now(&StdFs), [of_claude], "it is a problem that it is missing");
+    assert!(settings.roots_of(Agent::Codex).is_empty());
     let codex = home.path().join(".codex");
-    assert_eq!(settings.roots_now(|path| path == codex), [Root::new(Agent::Codex, &codex)]);
+    std::fs::create_dir(&codex).unwrap();
+    assert_eq!(settings.roots_now(&StdFs), [Root::new(Agent::Codex, &codex)]);
+    assert_eq!(settings.roots_of(Agent::Codex), [&*codex], "it has appeared since the start");
     let named = CommandLineOptions { roots: vec!["/typed/wrong".into()], ..CommandLineOptions::default() };
     let settings = with(&[("HOME", home.path().to_str().unwrap())], named).unwrap();
-    let now = settings.roots_now(|path| path == codex);
+    let now = settings.roots_now(&StdFs);
     assert_eq!(now, [Root::from("/typed/wrong"), Root::new(Agent::Codex, &codex)], "what is named stays one");
 }
 

@@ -189,15 +189,20 @@ impl Tail {
         on_restart: &mut dyn FnMut(),
         on_bytes: &mut dyn FnMut(u64, &[u8]),
     ) -> Result<ReadOutcome, TailError> {
-        let named = fs.stat(path)?;
-        if named.kind != FileKind::File {
-            return Err(TailError::NotAFile);
-        }
-        if plan_read(self.cursor.as_ref(), Some(&named)) == ReadPlan::Nothing {
-            return Ok(ReadOutcome::default());
-        }
         // Most files are read once and never grow.
-        let file = if self.cursor.is_some() { fs.open_again(path, &named)? } else { fs.open(path)? };
+        let file = match self.cursor {
+            Some(_) => {
+                let named = fs.stat(path)?;
+                if named.kind != FileKind::File {
+                    return Err(TailError::NotAFile);
+                }
+                if plan_read(self.cursor.as_ref(), Some(&named)) == ReadPlan::Nothing {
+                    return Ok(ReadOutcome::default());
+                }
+                fs.open_again(path, &named)?
+            }
+            None => fs.open(path)?,
+        };
         // The name may lead to another file by now. From here on only the open file counts.
         let stat = file.stat()?;
         let mut outcome = ReadOutcome::default();
@@ -235,9 +240,6 @@ impl Tail {
 /// # Errors
 /// [`TailError`].
 pub fn read_end(fs: &dyn Fs, path: &Path, room: u64) -> Result<(u64, Vec<u8>), TailError> {
-    if fs.stat(path)?.kind != FileKind::File {
-        return Err(TailError::NotAFile);
-    }
     let file = fs.open(path)?;
     let len = file.stat()?.len;
     let room = room.min(len);

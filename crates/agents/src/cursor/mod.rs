@@ -23,7 +23,7 @@ pub const TRAITS: Traits = Traits {
 pub const HOOKS: HookTraits = HookTraits {
     parse: hooks::parse_payload,
     other_form: Some(&OtherForm {
-        head: "\"version\": 1",
+        head: "\"version\" : 1",
         translate: hooks::translate,
         context_field: "additional_context",
     }),

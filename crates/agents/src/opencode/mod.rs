@@ -49,9 +49,9 @@ pub const DATABASE: Database = Database {
     session: "SELECT id, time_updated, (SELECT count(*) FROM message WHERE session_id = ?1) FROM session WHERE id = ?1",
     units: "SELECT m.id, max(m.time_updated, ifnull((SELECT max(p.time_updated) FROM part p WHERE p.message_id = m.id), 0)),
                    (SELECT count(*) FROM part p WHERE p.message_id = m.id),
-                   CASE WHEN json_valid(m.data) THEN
-                       json_extract(m.data, '$.role') = 'user' OR json_extract(m.data, '$.time.completed') IS NULL
-                   ELSE 0 END
+                   CASE WHEN NOT json_valid(m.data) THEN 0
+                        WHEN json_extract(m.data, '$.role') = 'user' OR json_extract(m.data, '$.finish') = 'tool-calls' THEN 2
+                        ELSE json_extract(m.data, '$.time.completed') IS NULL END
             FROM message m WHERE m.session_id = ?1 ORDER BY m.time_created DESC, m.id DESC LIMIT ?2",
     rows: "SELECT 'session', id, time_created, json_object('directory', directory, 'title', title, 'version', version)
            FROM session WHERE id = ?1

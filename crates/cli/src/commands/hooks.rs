@@ -55,7 +55,11 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
         }
         HooksCommand::Uninstall { place, answer, context } => {
             let purpose = purpose(answer, context);
-            let roots = settings.roots_of(place.agent).map(absolute).collect::<Result<Vec<_>, _>>()?;
+            let roots = settings
+                .roots_of(place.agent)
+                .iter()
+                .map(|root| absolute(root))
+                .collect::<Result<Vec<_>, _>>()?;
             let data_dir = settings.data_dir.as_deref().map(absolute).transpose()?;
             each(&place, &roots, |_, file| take_out(file, purpose, data_dir.as_deref(), place.dry_run, paint))
         }
@@ -104,12 +108,12 @@ impl Setting {
         // The agent runs hooks without our variables, so a hook finds only the platform's own folder by itself.
         let named = Some(&*data_dir).filter(|named| platform_data_dir().as_deref() != Some(named));
         let command = HookCommand::new(agent, &client::own_program(&env)?, named, markers)?;
-        let of = |root: &Path| -> anyhow::Result<Self> {
+        let of = |root: &PathBuf| -> anyhow::Result<Self> {
             let root = absolute(root)?;
             let client = client.or_else(|| client::client_version(agent, &env, &root));
             Ok(Self { root, data_dir: data_dir.clone(), client, command: command.clone() })
         };
-        let all: Vec<Self> = settings.roots_of(agent).map(of).collect::<Result<_, _>>()?;
+        let all: Vec<Self> = settings.roots_of(agent).iter().map(of).collect::<Result<_, _>>()?;
         anyhow::ensure!(!all.is_empty(), "no folder of {} is watched", traits(agent).title);
         Ok(all)
     }

@@ -65,6 +65,8 @@ fn hooks_are_installed_in_hooks_json_and_undone_to_the_byte() {
         "{\"version\":1}",
         "{ \"version\": 1, \"hooks\": {} }",
         "{ \"hooks\": { \"stop\": [] }, \"version\": 1 }",
+        "{\n  \"hooks\": {\n    \"stop\": [\n      { \"command\": \"./mine.sh\" }\n    ]\n  }\n}\n",
+        "{}",
     ];
     for before in others {
         std::fs::write(&settings, before).unwrap();

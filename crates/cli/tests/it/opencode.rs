@@ -88,3 +88,18 @@ fn a_database_of_other_tables_is_a_problem_and_hides_no_other_agent() {
         "{problems:?}"
     );
 }
+
+#[test]
+fn stored_sessions_are_not_read_again_at_the_next_start() {
+    let home = with_database("");
+    let first = home.out(&["index"]);
+    assert!(first.contains("from 1 file"), "{first}");
+    // A reading would find other texts. No time tells that they have changed.
+    let database = home.path().join(".local/share/opencode/opencode.db");
+    let change = "import sqlite3, sys; sql = sqlite3.connect(sys.argv[1]); \
+                  sql.execute(\"UPDATE part SET data = replace(data, 'stub', 'other stub')\"); sql.commit()";
+    let changed = std::process::Command::new("python3").args(["-c", change]).arg(database).status();
+    assert!(changed.unwrap().success());
+    let again = home.out(&["index"]);
+    assert!(again.contains("0 records read from 0 files"), "{again}");
+}

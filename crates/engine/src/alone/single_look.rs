@@ -17,6 +17,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_settings::Settings;
 use watchbill_store::OpenMode;
 use watchbill_watch::hints::Hint;
+use watchbill_watch::scan::Found;
 
 /// Number of retries of half-written registry and marker files before the look ends.
 const MAX_TRIES: u32 = 10;
@@ -43,8 +44,14 @@ struct Read {
 
 impl Read {
     /// Reads all files of the scan. Keeps no transcript of a session that ended before `oldest`.
-    fn of(scan: &FirstScan, world: &Sources, terms: LoadOptions, oldest: Option<Timestamp>) -> Self {
-        let read = Mutex::new(Self::default());
+    fn of(
+        scan: &FirstScan,
+        world: &Sources,
+        terms: LoadOptions,
+        oldest: Option<Timestamp>,
+        distant: Distant,
+    ) -> Self {
+        let read = Mutex::new(Self { distant, ..Self::default() });
         if !scan.is_empty() {
             scan.read(&world.fs, terms, &|| true, &|n, loaded| {
                 read.lock().is_ok_and(|mut read| {
@@ -144,7 +151,7 @@ fn look_with_loaded(
     }
     // Lists the folders while the store is read: the two are independent.
     let roots = engine.roots_now();
-    let found = std::thread::scope(|scope| {
+    let mut found = std::thread::scope(|scope| {
         let listed = scope.spawn(|| watchbill_watch::scan::scan(&*world.fs, &roots));
         if let Some(persist) = persist {
             persist.load(&mut engine);
@@ -159,6 +166,8 @@ fn look_with_loaded(
     engine.take_first(loaded);
     let recent_since = now - engine.settings().recent;
     let known = |path: &Path| engine.sessions().files().contains(path);
+    let oldest = (wants == WantedRows::Recent).then_some(recent_since);
+    let distant = oldest.map(|oldest| set_aside(&mut found.found, oldest, &known)).unwrap_or_default();
     let mut scan = FirstScan::of(found, recent_since, &known);
     let terms = LoadOptions {
         timeouts: engine.settings().timeouts,
@@ -166,9 +175,8 @@ fn look_with_loaded(
         keep: engine.collects_changes(),
         exclude: engine.settings().history.exclude.clone(),
     };
-    let oldest = (wants == WantedRows::Recent).then_some(recent_since);
     // Make rows once, after everything is read.
-    let Read { kept, distant, passed_over } = Read::of(&scan, &world, terms, oldest);
+    let Read { kept, distant, passed_over } = Read::of(&scan, &world, terms, oldest, distant);
     reads |= !(kept.is_empty() && passed_over.is_empty());
     // Files that the engine does not hold must not be compared with the files that it knows.
     scan.forget(&passed_over);
@@ -204,6 +212,18 @@ fn look_with_loaded(
         read_again(&mut engine, now, out);
     }
     engine
+}
+
+/// Takes out the sessions of databases that the store does not know and that were last written before `oldest`. Reading them takes
+/// long, and the default roster shows none.
+fn set_aside(found: &mut Vec<Found>, oldest: Timestamp, known: &dyn Fn(&Path) -> bool) -> Distant {
+    let mut distant = Distant::default();
+    let is_far = |found: &Found| found.root.database().is_some() && found.stat.mtime < oldest;
+    // A subagent's transcript may come before its session's.
+    for _ in 0..2 {
+        found.retain(|found| known(&found.path) || !is_far(found) || !distant.pass_unread(found));
+    }
+    distant
 }
 
 /// Reads the files that a step wants to read again. This is the rest of a long file, or a file whose stored state was

@@ -15,6 +15,7 @@ use watchbill_hooks::places::{HookPaths, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::hooks::{DiffKind, DiffLine, HooksPreview, HooksStep};
+use watchbill_watch::fs::StdFs;
 
 use watchbill_settings::configuration::refusal;
 use watchbill_settings::{Environment, Settings};
@@ -48,8 +49,8 @@ impl HookSetup {
         if let Some(doubt) = &settings.doubt {
             return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
         }
-        let known = settings
-            .roots
+        let roots = settings.roots_now(&StdFs);
+        let known = roots
             .iter()
             .find(|known| known.as_os_str() == root && traits(known.agent).hooks.is_some())
             .ok_or_else(|| ApiError::new(ErrorCode::NotFound, format!("the folder {root} is not watched")))?;
@@ -189,8 +190,8 @@ pub struct ExpectedHooks {
 impl ExpectedHooks {
     /// Asks the agent of each folder for its version.
     pub fn asking_clients(settings: &Settings, client_of: &dyn Fn(&Root) -> Option<Version>) -> Self {
-        let heard = settings.roots.iter().filter(|root| traits(root.agent).hooks.is_some());
-        let roots = heard.map(|root| (root.clone(), client_of(root))).collect();
+        let heard = settings.roots_now(&StdFs).into_iter().filter(|root| traits(root.agent).hooks.is_some());
+        let roots = heard.map(|root| (root.clone(), client_of(&root))).collect();
         let data_dir =
             settings.data_dir.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.into()));
         // A hook may start any of our programs. A hook command is UTF-8, so a data folder that is not UTF-8 cannot be in one.
@@ -327,6 +328,13 @@ mod tests {
         assert!(found[0].context && found[0].state == "installed", "{found:?}");
         make(&settings, &bin, HooksStep::UninstallContext).unwrap();
         assert_eq!(read(), observed);
+
+        // The folder was missing at the start.
+        settings.awaited = std::mem::replace(&mut settings.roots, vec![home.path().join("other").into()]);
+        let setup = HookSetup::of(&settings, root.to_str().unwrap(), &|_| None).unwrap();
+        assert_eq!(setup.root, root);
+        let found = every_scope(&ExpectedHooks::without_client_versions(&settings), &BTreeSet::new());
+        assert!(found.iter().any(|found| found.state == "installed"), "{found:?}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Sessions that ended before the default roster begins and that the store does not know. A single look reads their
-//! transcripts, but keeps none of them.
+//! transcripts, but keeps none of them. Those of a database have the agent's own times and are tied to no other session, so they are
+//! not even read.
 //!
 //! The folds of a hundred thousand transcripts take half a gigabyte, and no row shows them. So the engine keeps only
 //! the facts that may tie a session to others (see [`SessionGroups`]). The engine reads the transcripts of a distant
@@ -11,11 +12,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use watchbill_agents::layout::ClientPath;
 use watchbill_core::chain::resolve::LineageFacts;
 use watchbill_core::chain::ties::SessionGroups;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::time::Timestamp;
+use watchbill_watch::scan::Found;
 
 use crate::model::resting::is_over;
 use crate::model::work::WorkCount;
@@ -75,7 +78,21 @@ impl Distant {
         None
     }
 
-    /// Whether the session's own transcript was read and passed over.
+    /// Takes in a transcript unread, if it is a session's own, or one of a subagent whose session's own is here. Returns whether it
+    /// did. Only for agents whose transcripts tie no session to another.
+    pub fn pass_unread(&mut self, found: &Found) -> bool {
+        let (session, is_main) = match found.place() {
+            Some(ClientPath::Transcript { session, .. }) => (session, true),
+            Some(ClientPath::Subagent { session, .. }) if self.has(&session) => (session, false),
+            _ => return false,
+        };
+        let transcripts = self.sessions.entry(session).or_default();
+        transcripts.paths.push(found.path.clone());
+        transcripts.has_main |= is_main;
+        true
+    }
+
+    /// Whether the session's own transcript was passed over.
     fn has(&self, id: &SessionId) -> bool {
         self.sessions.get(id).is_some_and(|transcripts| transcripts.has_main)
     }

@@ -20,6 +20,7 @@ use watchbill_protocol::own::view::OwnChoices;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
 use watchbill_terminal::SessionLocation;
+use watchbill_watch::fs::StdFs;
 
 use watchbill_platform::files::real_path;
 
@@ -292,7 +293,7 @@ fn ready(spec: &OwnSpec) -> Result<PathBuf, ApiError> {
 /// The watched folder that has the transcript of a session.
 pub fn root_of(settings: &Settings, row: &TrackedSession) -> Option<String> {
     let transcript = Path::new(row.transcript_path.as_deref()?);
-    named(settings.roots.iter().find(|root| transcript.starts_with(root))?)
+    named(settings.roots_now(&StdFs).iter().find(|root| transcript.starts_with(root))?)
 }
 
 /// The watched folder for a new session: the one that the environment names for its agent, else the first one.
@@ -300,8 +301,9 @@ fn watched(settings: &Settings, agent: Agent) -> Option<String> {
     let of_env = traits(agent).folder_variable.and_then(|(variable, below)| {
         real_path(&PathBuf::from(std::env::var_os(variable)?).join(below)).ok()
     });
-    let is_of_env = |root: &&Path| of_env.is_some() && real_path(root).ok() == of_env;
-    named(settings.roots_of(agent).find(is_of_env).or_else(|| settings.roots_of(agent).next())?)
+    let is_of_env = |root: &&PathBuf| of_env.is_some() && real_path(root).ok() == of_env;
+    let roots = settings.roots_of(agent);
+    named(roots.iter().find(is_of_env).or(roots.first())?)
 }
 
 /// A folder as the host of a session is told it.

@@ -1,7 +1,7 @@
 //! Answers questions about one session: its id by a name, its verdict, chain, timeline, process and terminal.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use watchbill_agents::Agent;
@@ -211,7 +211,7 @@ impl Engine {
         Ok(PromptTarget {
             session_location,
             transcript,
-            roots: rooms.env.settings().roots_of(Agent::default()).map(Path::to_path_buf).collect(),
+            roots: rooms.env.settings().roots_of(Agent::default()),
         })
     }
 

@@ -168,7 +168,7 @@ impl StepContext {
 
     /// The roots that count now, as the settings spell them.
     pub fn roots_now(&self) -> Vec<Root> {
-        roots_now(self.fs(), &self.settings)
+        self.settings.roots_now(self.fs())
     }
 
     /// Whether `path` is a root or lies below one.
@@ -215,12 +215,7 @@ impl StepContext {
     }
 }
 
-/// The folders of agents that count now, as the settings spell them.
-pub(crate) fn roots_now(fs: &dyn Fs, settings: &Settings) -> Vec<Root> {
-    settings.roots_now(|path| fs.stat(path).is_ok_and(|stat| stat.kind == FileKind::Dir))
-}
-
-/// Their canonical paths.
+/// The canonical paths of the folders that count now.
 fn roots_of(world: &Sources, settings: &Settings) -> Vec<Root> {
-    canonical_roots(&*world.fs, &roots_now(&*world.fs, settings))
+    canonical_roots(&*world.fs, &settings.roots_now(&*world.fs))
 }

@@ -370,6 +370,9 @@ fn excluded_and_forgotten_transcripts_are_not_offered_for_the_archive() {
         offer.files
     };
     assert_eq!(numbers(&settings), 5);
+    let mut appeared = settings.clone();
+    appeared.awaited = std::mem::replace(&mut appeared.roots, vec![root.join("other").into()]);
+    assert_eq!(numbers(&appeared), 5, "the folder was missing at the start");
     settings.history.exclude =
         Exclude::new(["/home/dev/secret/**".to_owned(), "**/x-by-path.jsonl".to_owned()]);
     assert_eq!(numbers(&settings), 2, "before anything is stored");

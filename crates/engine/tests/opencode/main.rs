@@ -5,3 +5,4 @@
 mod faults;
 mod house;
 mod states;
+mod walks;

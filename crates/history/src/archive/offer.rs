@@ -67,7 +67,7 @@ fn offer_of(settings: &Settings, fs: &dyn Fs, found: &[Found]) -> Offer {
     // The mean of the remaining shares, so that one file that packs very well does not promise too much.
     let left = ratios.iter().map(|ratio| 1.0 / ratio).sum::<f64>() / ratios.len().max(1) as f64;
     let cleanup_days = settings
-        .roots
+        .roots_now(fs)
         .iter()
         .filter(|root| root.removes_old())
         .map(|root| cleanup_days(fs, root))
@@ -93,7 +93,7 @@ pub fn offer_at(settings: &Settings, fs: &dyn Fs, now: Timestamp) -> ArchiveOffe
 
 /// The transcripts that would be archived.
 fn wanted(settings: &Settings, fs: &dyn Fs) -> Vec<Found> {
-    let mut found = transcripts(fs, &settings.roots);
+    let mut found = transcripts(fs, &settings.roots_now(fs));
     let exclude = &settings.history.exclude;
     let data_dir = settings.data_dir.as_deref();
     let known =

@@ -36,6 +36,13 @@ pub(super) struct KnownSession {
     pub is_open: bool,
 }
 
+impl KnownSession {
+    /// One that this process has not read. Whether it is open is not known.
+    pub(super) fn unread(changed: i64, len: u64) -> Self {
+        Self { updated: changed, changed, parts: -1, written: changed, len, is_open: true }
+    }
+}
+
 /// The sessions of a database: path below it, and the time of each one's own row.
 pub(super) fn sessions(database: &Database, sql: &ForeignDatabase) -> io::Result<Vec<(PathBuf, i64)>> {
     let rows = sql.rows(database.sessions, &[])?;
@@ -73,12 +80,13 @@ struct Unit {
 /// The newest messages of a session, the newest one first, without their lines.
 fn units(database: &Database, sql: &ForeignDatabase, session: &str, limit: i64) -> io::Result<Vec<Unit>> {
     let rows = sql.rows(database.units, &[&session, &limit])?;
-    let unit = |row: Vec<Cell>| {
+    let unit = |(n, row): (usize, Vec<Cell>)| {
         let [id, changed, parts, open] = <[Cell; 4]>::try_from(row).ok()?;
-        let (changed, parts, is_open) = (changed.number()?, parts.number()?, open.number() == Some(1));
+        let is_open = open.number() == Some(1) || open.number() == Some(2) && n == 0;
+        let (changed, parts) = (changed.number()?, parts.number()?);
         Some(Unit { id: id.text()?, changed, parts, is_open, lines: Vec::new() })
     };
-    Ok(rows.into_iter().filter_map(unit).collect())
+    Ok(rows.into_iter().enumerate().filter_map(unit).collect())
 }
 
 /// The session's own row, and the number of its messages.

@@ -26,7 +26,8 @@ pub fn archive(
     };
     let (now, exclude) = (SystemClock.now(), &settings.history.exclude);
     let mut packed = 0;
-    let mut due = ArchiveFacts::of(store, exclude)?.due(fs, &settings.roots, exclude, &settings.archive, now);
+    let roots = settings.roots_now(fs);
+    let mut due = ArchiveFacts::of(store, exclude)?.due(fs, &roots, exclude, &settings.archive, now);
     while !due.is_done() {
         if !go_on() {
             report.interrupted = true;

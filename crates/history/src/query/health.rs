@@ -21,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The folders that are missing or cannot be read, so that nothing new is stored of them, in the words of the roster.
 pub fn troubles_with_roots(settings: &Settings, fs: &dyn Fs) -> Vec<Problem> {
-    watchbill_watch::scan::root_problems(fs, &settings.roots)
+    watchbill_watch::scan::root_problems(fs, &settings.roots_now(fs))
 }
 
 /// The health of the store in the data folder. It is never an error: faults are part of it.

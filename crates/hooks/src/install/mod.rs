@@ -23,7 +23,7 @@ pub use error::SettingsError;
 pub use scope::Scope;
 use text::{Container, newline, parse, parts, unexpected};
 pub use watchbill_agents::install::{ANSWER_EVENT, EVENTS, Event, Version, events_of};
-use watchbill_agents::{Agent, hook_traits};
+use watchbill_agents::{Agent, OtherForm, hook_traits};
 
 /// One of our handlers in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +91,14 @@ fn install_settings(
         Some(text) => uninstall(text, command.purpose)?,
         None => None,
     };
+    if let (Some(form), Some(there)) = (hook_traits(command.agent).other_form, &text)
+        && !has_head(there, form)?
+    {
+        let (mark, there, _) = parts(there);
+        let root = parse(there)?;
+        let root = object(there, &root, "settings must be an object")?;
+        text = Some(format!("{mark}{}", Container::from(root).append(there, form.head)));
+    }
     for event in events {
         text = Some(add(text.as_deref(), command, event)?);
     }
@@ -105,14 +113,46 @@ fn install_settings(
 /// As [`install`].
 pub fn uninstall(before: &str, purpose: Purpose) -> Result<Option<String>, SettingsError> {
     let (head, text, tail) = parts(before);
-    let mut text = text.to_owned();
+    let (mut text, mut in_no_group) = (text.to_owned(), false);
     while let Some(first) = ours_in(&text, purpose)?.into_iter().next() {
+        in_no_group |= first.at.2.is_none();
         match take_out(&text, &first)? {
             Some(without) => text = without,
             None => return Ok(None),
         }
     }
+    let is_last = |purpose: &Purpose| ours_in(&text, *purpose).is_ok_and(|ours| ours.is_empty());
+    if in_no_group && [Purpose::Events, Purpose::Answers, Purpose::Context].iter().all(is_last) {
+        match take_out_head(&text)? {
+            Some(without) => text = without,
+            None => return Ok(None),
+        }
+    }
     Ok(Some(format!("{head}{text}{tail}")))
+}
+
+/// Whether settings have what an agent wants beside its hooks, in any words.
+fn has_head(text: &str, form: &OtherForm) -> Result<bool, SettingsError> {
+    let text = parts(text).1;
+    let root = parse(text)?;
+    let root = object(text, &root, "settings must be an object")?;
+    Ok(form.head.split('"').nth(1).is_some_and(|name| last(root, name).is_some()))
+}
+
+/// Removes what was written beside the hooks; `None` when the file had been made for it.
+fn take_out_head(text: &str) -> Result<Option<String>, SettingsError> {
+    let root = parse(text)?;
+    let root = object(text, &root, "settings must be an object")?;
+    let is_head = |property: &ObjectProp<'_>| {
+        let forms = Agent::ALL.into_iter().filter_map(|agent| hook_traits(agent).other_form);
+        forms.into_iter().any(|form| &text[property.start()..property.end()] == form.head)
+    };
+    let container = Container::from(root);
+    Ok(match root.properties.iter().position(is_head) {
+        None => Some(text.to_owned()),
+        Some(at) if container.was_made_for(text, at) && is_all(text, root) => None,
+        Some(at) => Some(container.remove(text, at)),
+    })
 }
 
 /// The events of handlers for a purpose. None: the agent has no such handlers.
@@ -154,7 +194,9 @@ pub fn is_installed(text: &str, command: &HookCommand, events: &[&Event]) -> Res
     let fits = |event: &&&Event| {
         ours.iter().any(|o| o.event == event.name && o.line == line && o.is_async != event.waits)
     };
-    Ok(ours.len() == events.len() && events.iter().filter(fits).count() == events.len())
+    let form = hook_traits(command.agent).other_form;
+    let is_whole = form.map_or(Ok(true), |form| has_head(text, form))?;
+    Ok(is_whole && ours.len() == events.len() && events.iter().filter(fits).count() == events.len())
 }
 
 /// Our handlers in settings for this purpose, of any version.
@@ -236,19 +278,12 @@ fn take_out(text: &str, handler: &Ours) -> Result<Option<String>, SettingsError>
         groups.remove(text, g)
     } else if !Container::from(hooks).was_made_for(text, e) {
         Container::from(hooks).remove(text, e)
-    } else if !(Container::from(root).was_made_for(text, h) || is_new_with_head(root)) || !is_all(text, root)
-    {
+    } else if !Container::from(root).was_made_for(text, h) || !is_all(text, root) {
         Container::from(root).remove(text, h)
     } else {
         return Ok(None);
     };
     Ok(Some(new))
-}
-
-/// Whether settings were made new with something beside the hooks. To settings that had that already, hooks are added at the end.
-fn is_new_with_head(root: &Object<'_>) -> bool {
-    let names: Vec<&str> = root.properties.iter().map(|property| property.name.as_str()).collect();
-    names == ["hooks", "version"]
 }
 
 fn is_all(text: &str, root: &Object<'_>) -> bool {
