@@ -71,13 +71,20 @@ pub struct ToolRow {
 /// would overflow.
 const MAX_CALL_TIME: i64 = 365 * 86_400_000;
 
+/// Whose a file's requests are.
+pub(crate) struct Owner {
+    pub(crate) session: Arc<str>,
+    project: Option<String>,
+    cwd: Option<String>,
+    /// The file is a subagent's.
+    of_subagent: bool,
+}
+
 /// A request as one file records it, or merged from all files.
 pub(crate) struct RequestRecord {
     copied: bool,
     pub(crate) at: Option<Timestamp>,
-    pub(crate) session: Arc<str>,
-    project: Option<Arc<str>>,
-    cwd: Option<Arc<str>>,
+    pub(crate) owner: Arc<Owner>,
     pub(crate) model: Option<Arc<str>>,
     pub(crate) of_subagent: bool,
     pub(crate) usage: Usage,
@@ -86,7 +93,7 @@ pub(crate) struct RequestRecord {
 impl RequestRecord {
     /// The folder of its project. Several folders may have the same name: `my-app` and `my/app` do.
     pub(crate) fn folder<'r>(&'r self, folders: &'r HashMap<String, String>) -> Option<&'r str> {
-        let (name, cwd) = (self.project.as_deref(), self.cwd.as_deref());
+        let (name, cwd) = (self.owner.project.as_deref(), self.owner.cwd.as_deref());
         let own = cwd.filter(|cwd| name.is_some_and(|name| is_name_of(name, cwd)));
         let named = || folders.get(name?).map(String::as_str);
         own.or_else(named).or(cwd).or(name)
@@ -96,7 +103,8 @@ impl RequestRecord {
     /// token count the greatest one is kept.
     fn merge(&mut self, other: Self) {
         let (mine, theirs) = (self.usage, other.usage);
-        if (other.copied, other.at, &other.session) < (self.copied, self.at, &self.session) {
+        let place = |one: &Self| (one.copied, one.at, one.owner.session.clone());
+        if place(&other) < place(self) {
             *self = other;
         }
         self.usage = Usage {
@@ -121,7 +129,8 @@ fn is_name_of(project: &str, cwd: &str) -> bool {
 }
 
 impl Store {
-    /// Tokens since a time, each request once. Days are sorted newest first, projects and models largest first.
+    /// Tokens since a time, each request once. A request that a session copied from one that is inactive since then counts by the
+    /// time that the copy gives. Days are sorted newest first, projects and models largest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -133,7 +142,7 @@ impl Store {
     ) -> Result<Vec<TokenRow>, StoreError> {
         let mut sums: BTreeMap<Option<String>, TokenRow> = BTreeMap::new();
         let folders = if *by == TokenGroup::Project { self.project_folders()? } else { HashMap::new() };
-        for request in self.distinct_requests()?.into_values() {
+        for request in self.distinct_requests(since)?.into_values() {
             if since.is_some_and(|since| request.at.is_none_or(|at| at < since)) {
                 continue;
             }
@@ -177,30 +186,36 @@ impl Store {
         })
     }
 
-    /// Every request once, as in the view v_usage. The view sorts them all, which takes five times as long.
-    pub(crate) fn distinct_requests(&self) -> Result<HashMap<i64, RequestRecord>, StoreError> {
+    /// Every request once, as in the view v_usage. The view sorts them all, which takes five times as long. With a time, only those of
+    /// sessions that were active since then, with a day to spare.
+    pub(crate) fn distinct_requests(
+        &self,
+        since: Option<Timestamp>,
+    ) -> Result<HashMap<i64, RequestRecord>, StoreError> {
         self.with_sql(|sql| {
-            type Owner = (Arc<str>, Option<Arc<str>>, Option<Arc<str>>, bool);
-            let owners: HashMap<i64, Owner> = sql
+            let owners: HashMap<i64, Arc<Owner>> = sql
                 .prepare_cached(
                     // The main file of a subagent's session may be gone: then its own records name the folder.
                     "SELECT f.id, s.session_id, s.project, coalesce(s.cwd, (SELECT min(cwd) FROM folders d WHERE d.file = f.id)),
                         f.subagent IS NOT NULL
-                     FROM files f JOIN sessions s ON s.id = f.session",
+                     FROM files f JOIN sessions s ON s.id = f.session WHERE coalesce(s.active_at >= ?1 - 86400000, 1)",
                 )?
-                .query_map([], |row| {
+                .query_map([at(since)], |row| {
                     let session = shared(row, 1)?.unwrap_or_default();
-                    Ok((row.get(0)?, (session, shared(row, 2)?, shared(row, 3)?, row.get(4)?)))
+                    let owner = Owner { session, project: row.get(2)?, cwd: row.get(3)?, of_subagent: row.get(4)? };
+                    Ok((row.get(0)?, Arc::new(owner)))
                 })?
                 .collect::<rusqlite::Result<_>>()?;
             let mut models: HashMap<String, Arc<str>> = HashMap::new();
             let mut requests: HashMap<i64, RequestRecord> = HashMap::new();
             let mut statement = sql.prepare_cached(
-                "SELECT request, file, copied, at, model, input, output, cache_read, cache_write, subagent IS NOT NULL FROM requests",
+                "SELECT r.request, r.file, r.copied, r.at, r.model, r.input, r.output, r.cache_read, r.cache_write, r.subagent IS NOT NULL
+                 FROM sessions s CROSS JOIN files f ON f.session = s.id CROSS JOIN requests r ON r.file = f.id
+                 WHERE coalesce(s.active_at >= ?1 - 86400000, 1)",
             )?;
-            let mut rows = statement.query([])?;
+            let mut rows = statement.query([at(since)])?;
             while let Some(row) = rows.next()? {
-                let Some((session, project, cwd, of_file)) = owners.get(&row.get::<_, i64>(1)?) else { continue };
+                let Some(owner) = owners.get(&row.get::<_, i64>(1)?) else { continue };
                 let model = row.get_ref(4)?.as_str_or_null()?.map(|name| match models.get(name) {
                     Some(model) => model.clone(),
                     None => models.entry(name.to_owned()).or_insert(Arc::from(name)).clone(),
@@ -214,11 +229,9 @@ impl Store {
                 let one = RequestRecord {
                     copied: row.get(2)?,
                     at: time(row, 3)?,
-                    session: session.clone(),
-                    project: project.clone(),
-                    cwd: cwd.clone(),
+                    owner: owner.clone(),
                     model,
-                    of_subagent: *of_file || row.get(9)?,
+                    of_subagent: owner.of_subagent || row.get(9)?,
                     usage,
                 };
                 match requests.entry(row.get(0)?) {

@@ -49,14 +49,14 @@ impl Store {
         type Key = (usize, Arc<str>, Option<Arc<str>>, bool);
         let folders = self.project_folders()?;
         let mut rows: HashMap<Key, UsageRow> = HashMap::new();
-        for request in self.distinct_requests()?.into_values() {
+        for request in self.distinct_requests(days.first().copied())?.into_values() {
             let began = request.at.map_or(0, |at| days.partition_point(|day| *day <= at));
             let Some(day) = began.checked_sub(1) else { continue };
             let cost = cost_of(request.model.as_deref(), &request.usage);
-            let key = (day, request.session.clone(), request.model.clone(), request.of_subagent);
+            let key = (day, request.owner.session.clone(), request.model.clone(), request.of_subagent);
             let row = rows.entry(key).or_insert_with(|| UsageRow {
                 day,
-                session: request.session.clone(),
+                session: request.owner.session.clone(),
                 folder: request.folder(&folders).map(str::to_owned),
                 model: request.model.clone(),
                 of_subagent: request.of_subagent,

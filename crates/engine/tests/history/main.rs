@@ -7,6 +7,7 @@ mod archived;
 #[path = "../../../watch/tests/it/counting_fs.rs"]
 #[allow(dead_code, reason = "shared with all tests that need a file system watched")]
 mod counting_fs;
+mod day;
 mod down;
 mod exclude_folders;
 mod exclude_later;
