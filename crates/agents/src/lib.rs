@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod acp;
+pub mod antigravity;
 pub mod caller;
 pub mod claude;
 pub mod codex;
@@ -18,6 +19,7 @@ pub mod excluded;
 pub mod files;
 mod fold;
 pub mod gemini;
+pub mod goose;
 pub mod grok;
 pub mod hooks;
 pub mod kimi;
@@ -68,6 +70,8 @@ pub fn traits(agent: Agent) -> &'static Traits {
         Agent::Grok => &grok::TRAITS,
         Agent::Droid => &droid::TRAITS,
         Agent::Qwen => &qwen::TRAITS,
+        Agent::Goose => &goose::TRAITS,
+        Agent::Antigravity => &antigravity::TRAITS,
     }
 }
 

@@ -4,7 +4,7 @@
 //! and the agents' documents.
 
 /// Programs of coding agents, by their file names.
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 15] = [
     "claude",
     "codex",
     "gemini",
@@ -19,6 +19,7 @@ const PROGRAMS: [&str; 14] = [
     "aider",
     "goose",
     "amp",
+    "agy",
 ];
 
 /// Variables that say "an agent started this".

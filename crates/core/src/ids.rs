@@ -32,11 +32,15 @@ pub enum Agent {
     Droid,
     /// Qwen Code.
     Qwen,
+    /// goose.
+    Goose,
+    /// Antigravity CLI.
+    Antigravity,
 }
 
 impl Agent {
     /// All agents, in the order in which they are offered.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Claude,
         Self::Codex,
         Self::Gemini,
@@ -48,6 +52,8 @@ impl Agent {
         Self::Grok,
         Self::Droid,
         Self::Qwen,
+        Self::Goose,
+        Self::Antigravity,
     ];
 
     /// The agent of a word.
@@ -69,6 +75,8 @@ impl Agent {
             Self::Grok => "grok",
             Self::Droid => "droid",
             Self::Qwen => "qwen",
+            Self::Goose => "goose",
+            Self::Antigravity => "antigravity",
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Tells a line of a chat in the form of the transcripts that hosts write. Evidence: 0.61, and files of April 2026.
 //!
 //! A message that comes again replaces the one of its id. So each part of it has an id of its own, and a part that is known changes
-//! nothing: the text, the tokens, each call, each result. `$rewindTo` and a list in `$set.messages` are not followed.
+//! nothing: the text, the tokens, each call, each result. What `$rewindTo` takes back stays, and its turn is over. A list in
+//! `$set.messages` is not followed.
 
 use serde_json::{Value, json};
 use watchbill_core::transcript::report::LineReport;
@@ -9,7 +10,7 @@ use watchbill_core::transcript::report::LineReport;
 use crate::fold::json::{list, text};
 use crate::traits::RecordSink;
 use crate::translated::{
-    self, Word, failed, in_our_words, interrupted, message, prompt, result, said, session,
+    self, Word, ended, failed, in_our_words, interrupted, message, prompt, result, said, session,
 };
 
 /// Reads one line, without its newline.
@@ -52,7 +53,8 @@ fn translate(line: &Value) -> Option<Vec<Value>> {
         return Some(vec![session(&line["sessionId"])]);
     }
     if line.get("$rewindTo").is_some() {
-        return Some(Vec::new());
+        // The person takes messages back at the prompt.
+        return Some(vec![ended(&Value::Null)]);
     }
     let (content, at) = (line.get("content")?, &line["timestamp"]);
     Some(match text(line, "type")? {

@@ -59,6 +59,7 @@ fn the_notices_of_the_client_are_the_ends_of_turns() {
         (said("error", "[API Error: quota]"), "waiting_for_input error"),
         (said("info", "Conversation checkpoint saved."), "working -"),
         (said("warning", "Slow."), "working -"),
+        (json!({ "$rewindTo": "m1" }), "waiting_for_input turn_ended"),
         (answer("a", &json!([call("c", "cancelled")])), "waiting_for_input interrupted"),
         (answer("a", &json!([call("c", "success"), call("d", "error")])), "working -"),
     ] {

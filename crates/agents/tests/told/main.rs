@@ -7,6 +7,7 @@ mod cursor;
 mod ends;
 mod files;
 mod gemini;
+mod history_only;
 mod pi;
 mod properties;
 mod said;

@@ -20,6 +20,7 @@ mod faults;
 mod forget;
 mod gate;
 mod gemini;
+mod goose;
 mod history;
 mod home;
 mod hostile;

@@ -53,7 +53,9 @@ impl OwnAgent {
             | Agent::Kimi
             | Agent::Grok
             | Agent::Droid
-            | Agent::Qwen => None,
+            | Agent::Qwen
+            | Agent::Goose
+            | Agent::Antigravity => None,
         }
     }
 
