@@ -295,7 +295,10 @@ fn rust(tree: &Tree) -> Result<Outcome> {
         // nextest fails on a filter that names a missing binary.
         let there = WITH_DISPLAY.iter().filter(|name| of_kind("test").any(|target| target == *name));
         let selection = there.fold("all()".to_owned(), |all, name| format!("{all} and not binary(={name})"));
-        tests(tree, &["nextest", "run"])?.args(["--no-fail-fast", "-E", &selection]).run()?;
+        // The tests mostly wait for programs that they start.
+        let threads = std::thread::available_parallelism().map_or(2, usize::from) + 1;
+        let call = tests(tree, &["nextest", "run"])?.args(["--no-fail-fast", "-E", &selection]);
+        call.args(["--test-threads", &threads.to_string()]).run()?;
     } else {
         let mut words = vec!["--no-fail-fast", "--lib"];
         words.extend(of_kind("bin").flat_map(|name| ["--bin", name]));
