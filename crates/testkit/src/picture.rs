@@ -69,6 +69,15 @@ impl Picture {
         (self.width, self.height)
     }
 
+    /// The part at the left that is so wide, or all of it.
+    #[must_use]
+    pub fn left(&self, width: u32) -> Self {
+        let width = width.min(self.width);
+        let lines = self.pixels.chunks_exact(self.width as usize * 3);
+        let pixels = lines.flat_map(|line| &line[..width as usize * 3]).copied().collect();
+        Self { width, height: self.height, pixels }
+    }
+
     /// Compares with another picture. A pixel differs when one of its channels differs by more than `shade` steps of
     /// 255.
     pub fn compare(&self, other: &Self, shade: u8) -> Difference {
