@@ -251,10 +251,13 @@ pub struct Database {
     /// Asks for the own row of a session `?1`: id, time of the last change, number of its messages.
     pub session: &'static str,
     /// Asks for the newest messages of a session `?1`, at most `?2`, the newest one first. A row has the id, the time of the last
-    /// change, the number of parts, and whether more is sure to follow. That is 1, or 2 if only as long as it is the newest.
+    /// change, the number of parts, and whether more is sure to follow. That is 0 for no, 1 for yes, 2
+    /// for yes as long as it is the newest.
     pub units: &'static str,
     /// Asks for the rows of a unit `?1`: the fields of a [`Row`].
     pub rows: &'static str,
+    /// Rows that follow the end of a turn within this time bring no line, in milliseconds.
+    pub quiet: i64,
     /// The path of a session below the database, from its id and that of the first of its parents.
     pub path_of: fn(&str, Option<&str>) -> PathBuf,
     /// The id of the session at a path below the database.

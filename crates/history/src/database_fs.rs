@@ -6,7 +6,7 @@
 
 mod shown;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,9 +27,6 @@ const REMEMBERED: usize = 16;
 /// Two changes within this time can have one time, so a change that is not older than this is looked at again.
 const SETTLED: Millis = Millis::from_secs(1);
 
-/// Rows that follow the end of a turn within this time bring no line, in milliseconds.
-const AFTER_THE_END: i64 = 2_000;
-
 /// A file system in which each session of an agent's database has a transcript.
 pub struct DatabaseFs {
     real: Arc<dyn Fs>,
@@ -39,6 +36,8 @@ pub struct DatabaseFs {
 
 #[derive(Default)]
 struct State {
+    /// The sessions whose lengths the store was asked for.
+    asked: HashSet<PathBuf>,
     /// By path.
     sessions: HashMap<PathBuf, KnownSession>,
     /// The last read session at the end.
@@ -127,7 +126,7 @@ impl DatabaseFs {
         let is_it = |known: &KnownSession| {
             let same = (known.changed, known.parts) == (newest.changed, newest.parts);
             // The store knows when the newest line came. What follows the end of a turn brings none.
-            let room = if newest.is_open { 0 } else { AFTER_THE_END };
+            let room = if newest.is_open { 0 } else { place.database.quiet };
             let stored = known.parts < 0 && newest.changed - known.written <= room;
             (same || stored) && newest.changed < settled
         };
@@ -139,7 +138,7 @@ impl DatabaseFs {
         Ok(known)
     }
 
-    /// Takes the lengths of sessions of a database from the store.
+    /// Takes the lengths of a database's sessions that this process does not know from the store.
     fn take_stored(&self, file: &Path) {
         let mut stored = Vec::new();
         let store = self.data_dir.as_deref().and_then(|data_dir| Store::open(data_dir, OpenMode::Read).ok());
@@ -172,11 +171,15 @@ impl DatabaseFs {
         let sql = ForeignDatabase::open(place.file)?;
         let sessions = shown::sessions(place.database, &sql)?;
         let is_known = |below: &Path| self.state().sessions.contains_key(&place.file.join(below));
-        if !sessions.iter().all(|(below, _)| is_known(below)) {
-            // This process may have read them before, or another one since.
+        let unknown = sessions.iter().filter(|(below, _)| !is_known(below));
+        let unknown: Vec<PathBuf> = unknown.map(|(below, _)| place.file.join(below)).collect();
+        if !unknown.iter().all(|path| self.state().asked.contains(path)) {
+            // An earlier process may have read them.
             self.take_stored(place.file);
+            self.state().asked.extend(unknown);
         }
-        let share = of_file.len / sessions.len().max(1) as u64 + 1;
+        // It stays the same while the database grows a little: another length would be a change.
+        let share = (of_file.len / sessions.len().max(1) as u64 + 1).next_power_of_two();
         let mut problems = Vec::new();
         let mut files = Vec::with_capacity(sessions.len());
         for (below, updated) in &sessions {
@@ -195,7 +198,7 @@ impl DatabaseFs {
                 Err(error) => problems.extend(problem_of(&path, &error)),
             }
         }
-        let here: std::collections::HashSet<&Path> = files.iter().map(|(path, _)| &**path).collect();
+        let here: HashSet<&Path> = files.iter().map(|(path, _)| &**path).collect();
         self.state().sessions.retain(|path, _| !path.starts_with(place.file) || here.contains(&**path));
         Ok(Walk { files, problems })
     }

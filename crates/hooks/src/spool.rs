@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::envelope::Envelope;
-use watchbill_platform::files::{check_size_limit, is_private, open_private, private_dir, rename};
+use watchbill_platform::files::{check_size_limit, is_private, open_private, private_dir};
 
 /// The end of a spooled event's file name.
 const SUFFIX: &str = ".event";
@@ -64,7 +64,7 @@ fn write_as(folder: &Path, envelope: &Envelope, frame: &[u8], end: &str) -> io::
     let unfinished = folder.join(format!("{UNFINISHED}{:032x}", envelope.id));
     let mut file = open_private(OpenOptions::new().write(true).create_new(true), &unfinished)?;
     let path = folder.join(format!("{:020}-{:032x}{end}", envelope.order, envelope.id));
-    let written = file.write_all(frame).and_then(|()| rename(&unfinished, &path));
+    let written = file.write_all(frame).and_then(|()| fs::rename(&unfinished, &path));
     if written.is_err() {
         let _ = fs::remove_file(&unfinished);
     }

@@ -25,6 +25,11 @@ pub fn look(pid: u32) -> Option<Process> {
     parse_stat(pid, &read(pid, "stat")?)
 }
 
+/// The same for many processes.
+pub(crate) fn lookup() -> impl Fn(u32) -> Option<Process> {
+    look
+}
+
 /// Parses `/proc/<pid>/stat`. The program's name in parentheses may have any byte, also `)`. So the fields are counted from the
 /// last `)`.
 fn parse_stat(pid: u32, stat: &[u8]) -> Option<Process> {

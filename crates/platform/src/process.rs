@@ -16,7 +16,8 @@ pub fn age(process: &Process, now: u64) -> Option<Duration> {
 /// A process and those above it, nearest first. The first process of the system is left out. The line ends early where a process
 /// cannot be seen.
 pub fn line(pid: u32) -> impl Iterator<Item = Process> {
-    let seen = |pid: u32| (pid > 1).then(|| look(pid)).flatten();
+    let look = crate::system::lookup();
+    let seen = move |pid: u32| (pid > 1).then(|| look(pid)).flatten();
     std::iter::successors(seen(pid), move |below| seen(below.parent))
 }
 
@@ -45,8 +46,10 @@ pub fn exists(pid: u32) -> Option<bool> {
     }
 }
 
-/// Whether any process has this id.
+/// Whether any process has this id; `None` if the system does not tell.
 #[cfg(not(unix))]
 pub fn exists(pid: u32) -> Option<bool> {
-    Some(look(pid).is_some())
+    let is_there = |pid| crate::system::start(pid).is_some();
+    // Where this process is not found, the system tells of none.
+    is_there(pid).then_some(true).or_else(|| is_there(std::process::id()).then_some(false))
 }

@@ -27,12 +27,6 @@ pub fn children(_pid: u32) -> Option<Vec<u32>> {
 }
 
 /// Unknown.
-#[cfg(not(windows))]
-pub fn command_line(_pid: u32) -> Option<Vec<String>> {
-    None
-}
-
-/// Unknown.
 pub fn program_file(_pid: u32) -> Option<PathBuf> {
     None
 }

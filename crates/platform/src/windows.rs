@@ -8,13 +8,12 @@ pub use crate::unknown::*;
 
 /// What the system tells of a process. `None` for a process that has ended. Its start is in seconds since the epoch.
 pub fn look(pid: u32) -> Option<Process> {
-    let start_of = |pid: Pid| with(pid.as_u32(), ProcessRefreshKind::nothing(), sysinfo::Process::start_time);
     with(pid, ProcessRefreshKind::nothing(), |found| Process {
         pid,
         // The id of a parent that has ended may belong to a later process by now.
         parent: found
             .parent()
-            .filter(|parent| start_of(*parent).is_some_and(|start| start <= found.start_time()))
+            .filter(|parent| start(parent.as_u32()).is_some_and(|start| start <= found.start_time()))
             .map_or(0, Pid::as_u32),
         name: found.name().to_string_lossy().trim_end_matches(".exe").to_owned(),
         start: found.start_time().to_string(),
@@ -22,6 +21,16 @@ pub fn look(pid: u32) -> Option<Process> {
         tty: None,
         reads_keys: None,
     })
+}
+
+/// The same for many processes.
+pub(crate) fn lookup() -> impl Fn(u32) -> Option<Process> {
+    look
+}
+
+/// When a process began, in seconds since the epoch.
+pub(crate) fn start(pid: u32) -> Option<u64> {
+    with(pid, ProcessRefreshKind::nothing(), sysinfo::Process::start_time)
 }
 
 /// The words of a process's command line; `None` if the system does not tell.

@@ -13,8 +13,10 @@ use watchbill_watch::fs::StdFs;
 use crate::{CommandLineOptions, Settings, SettingsError, WatchSetting, resolve_settings};
 
 fn with(vars: &[(&str, &str)], given: CommandLineOptions) -> Result<Settings, SettingsError> {
-    let vars: Vec<(String, OsString)> =
-        vars.iter().map(|(k, v)| (k.replace("HOME", HOME), OsString::from(v))).collect();
+    let vars: Vec<(String, OsString)> = vars
+        .iter()
+        .map(|(k, v)| ((if *k == "HOME" { HOME } else { k }).to_owned(), OsString::from(v)))
+        .collect();
     resolve_settings(&given, &move |name| vars.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()))
 }
 

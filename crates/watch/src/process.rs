@@ -171,7 +171,7 @@ impl PidDomain {
         Self(vec!["darwin".to_owned()])
     }
 
-    /// The system cuts this name at 15 characters: the domain of a machine with a longer name is unknown.
+    /// Windows cuts this name at 15 characters: the domain of a machine with a longer name is unknown.
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     fn own() -> Self {
         let name = std::env::var("COMPUTERNAME").ok();

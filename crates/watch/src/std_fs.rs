@@ -25,7 +25,12 @@ impl StdFs {
             let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
             options.custom_flags(flags.bits() as i32);
         }
-        let file = options.open(path)?;
+        let file = options.open(path).map_err(|error| match error.raw_os_error() {
+            // A socket.
+            #[cfg(unix)]
+            Some(code) if code == rustix::io::Errno::NXIO.raw_os_error() => NotRegular.into(),
+            _ => error,
+        })?;
         if !file.metadata()?.is_file() {
             return Err(NotRegular.into());
         }

@@ -62,8 +62,8 @@ pub fn parse_registry(bytes: &[u8]) -> Result<RegistryEntry, RegistryError> {
 
 /// The start of the process, in the form in which `platform` reads it from the system.
 ///
-/// Linux has ticks since boot. macOS has the words of `ps -o lstart=` in UTC. Windows has hundreds of nanoseconds since 1601 here, and
-/// seconds since the epoch there. Read in the programs of 2.1.329 for these systems.
+/// Linux has ticks since boot. macOS has the words of `ps -o lstart=` in UTC. On Windows the registry counts
+/// hundreds of nanoseconds since 1601, and `platform` counts seconds since 1970. Read in the programs of 2.1.329 for these systems.
 fn proc_start(object: &Object) -> Option<Arc<str>> {
     /// From 1601 to 1970, in seconds.
     const TO_EPOCH: u64 = 11_644_473_600;

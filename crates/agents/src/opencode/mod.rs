@@ -58,6 +58,7 @@ pub const DATABASE: Database = Database {
            UNION ALL SELECT 'message', id, time_created, data FROM message WHERE id = ?1
            UNION ALL SELECT * FROM (
                SELECT 'part', id, time_created, data FROM part WHERE message_id = ?1 ORDER BY id)",
+    quiet: 2_000,
     path_of: layout::path_of,
     session_of: layout::session_of,
     lines: rows::lines,

@@ -61,3 +61,25 @@ fn sessions_that_are_only_read_have_rows_and_are_found_and_resumed() {
         assert!(refused.err.contains(&command), "{}", refused.err);
     }
 }
+
+/// All times of goose are whole seconds.
+#[test]
+fn an_answer_in_the_second_of_the_call_before_is_read_too() {
+    let home = home();
+    let found = |word: &str| {
+        home.out(&["index"]);
+        home.json(&["search", "--json", "--agent", "goose", word])["hits"].as_array().unwrap().len()
+    };
+    assert_eq!(found("whistle"), 0);
+    let add = "import sqlite3, sys\nsql = sqlite3.connect(sys.argv[1])\nsql.execute(\"INSERT INTO messages (session_id, role, \
+        content_json, created_timestamp, metadata_json) SELECT session_id, 'assistant', ?, max(created_timestamp), metadata_json FROM \
+        messages WHERE session_id = '20251108_1'\", [sys.argv[2]])\nsql.commit()";
+    let database = home.path().join(".local/share/goose/sessions/sessions.db");
+    for word in ["whistle", "spout"] {
+        let answer = json!([{ "type": "text", "text": format!("A {word}.") }]).to_string();
+        let done =
+            std::process::Command::new("python3").args(["-c", add]).arg(&database).arg(answer).status();
+        assert!(done.unwrap().success());
+        assert_eq!(found(word), 1, "{word}");
+    }
+}

@@ -4,7 +4,8 @@
 //! night while a deadline is ten minutes away. Then the deadline fires ten minutes after the machine resumes, and
 //! sessions look busy until then. On Linux, the loop's exit thread waits for a timer of the wall clock. The kernel
 //! cancels this timer when the clock is set or the machine resumes (`TFD_TIMER_CANCEL_ON_SET`, timerfd_create(2)). The
-//! timer itself never fires. Other systems report no jumps.
+//! timer itself never fires. Other systems report no jumps:
+//! the exit thread compares clocks there, while it waits for the end of a process.
 
 #[cfg(target_os = "linux")]
 pub use linux::ClockJumps;

@@ -29,7 +29,7 @@ pub struct Exits {
 struct Shared {
     watched: Mutex<Watched>,
     bell: Bell,
-    #[cfg_attr(not(unix), allow(dead_code, reason = "nothing is noticed there"))]
+    #[cfg_attr(not(unix), allow(dead_code, reason = "the thread compares clocks there"))]
     jumps: ClockJumps,
 }
 
@@ -54,7 +54,7 @@ impl Exits {
         Self { shared }
     }
 
-    /// Reports the end of this process. Without a descriptor, asks for a look every two seconds.
+    /// Reports the end of this process. Without a descriptor, the thread looks every two seconds.
     pub fn watch(&self, pid: u32, descriptor: Option<ExitFd>) {
         self.shared.lock().by_pid.insert(pid, descriptor.map(Arc::new));
         self.shared.bell.ring();

@@ -19,11 +19,13 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 pub fn client_version(agent: Agent, env: &dyn Fn(&str) -> Option<OsString>, root: &Path) -> Option<Version> {
     let name = traits(agent).program;
     // npm installs a script for Windows.
-    let names = [executable(name), if cfg!(windows) { format!("{name}.cmd") } else { name.to_owned() }];
-    let path = env("PATH").unwrap_or_default();
+    let script = cfg!(windows).then(|| format!("{name}.cmd"));
+    let names: Vec<String> = std::iter::once(executable(name)).chain(script).collect();
+    let path = env("PATH");
+    let on_path = path.iter().flat_map(std::env::split_paths);
     let aside = env(HOME).map(|home| PathBuf::from(home).join(".local/bin"));
-    let folders = std::env::split_paths(&path).chain(aside).chain([root.join("local")]);
-    let mut programs = folders.flat_map(|folder| names.each_ref().map(|name| folder.join(name)));
+    let folders = on_path.chain(aside).chain([root.join("local")]);
+    let mut programs = folders.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
     let client = programs.find(|program| program.is_file())?;
     ask(&client)
 }
