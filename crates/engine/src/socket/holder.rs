@@ -56,10 +56,6 @@ pub(crate) fn follow(data_dir: &Path, inbox: &UnboundedSender<Message>, holder: 
         while following.is_following() {
             if let Some(mut client) = Client::connect(&data_dir) {
                 following.is_followed.store(true, Ordering::Release);
-                // Commands may have been stored since this engine read the store.
-                if !tell(Message::CommandsStored) {
-                    return;
-                }
                 follow_requests(&data_dir, inbox.clone());
                 client.follow_commands(&mut || tell(Message::CommandsStored));
                 following.is_followed.store(false, Ordering::Release);

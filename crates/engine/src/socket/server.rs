@@ -308,7 +308,8 @@ impl<'s> Connection<'s> {
         })
     }
 
-    /// Sends an event after each stored command, on its own thread.
+    /// Sends an event now and after each stored command, on its own thread. A command may have been stored since the client read
+    /// the store, and before it is in the list.
     fn follow_commands(&mut self, id: &str) -> io::Result<()> {
         if self.closers.len() >= MAX_SUBSCRIPTIONS {
             return self.error(id, &too_many());
@@ -318,6 +319,7 @@ impl<'s> Connection<'s> {
         {
             let mut followers = lock(&self.shared.followers);
             followers.retain(mailbox::Sender::is_open);
+            sender.send(());
             followers.push(sender);
         }
         self.closers.push(Box::new(move || closer.close()));
