@@ -72,14 +72,21 @@ impl Prices {
         parse(line).is_some()
     }
 
-    /// The cost of one request; `None` if its model has no price. Without a token it costs nothing.
-    pub fn cost(&self, model: Option<&str>, usage: &Usage) -> Option<Costs> {
-        if *usage == Usage::default() {
-            return Some(Costs::default());
-        }
+    /// The prices of a model; `None` if it has none.
+    pub fn of(&self, model: &str) -> Option<ModelPrice<'_>> {
+        self.0.get(&plain(model)).map(|steps| ModelPrice(steps))
+    }
+}
+
+/// The prices of one model, by the size of the prompt.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelPrice<'p>(&'p [(u64, Price)]);
+
+impl ModelPrice<'_> {
+    /// The cost of one request; `None` if only longer prompts have a price.
+    pub fn cost(&self, usage: &Usage) -> Option<Costs> {
         let prompt = usage.input.saturating_add(usage.cache_write).saturating_add(usage.cache_read);
-        let steps = self.0.get(&plain(model?))?;
-        let (_, price) = steps.iter().rfind(|(above, _)| *above == 0 || prompt > *above)?;
+        let (_, price) = self.0.iter().rfind(|(above, _)| *above == 0 || prompt > *above)?;
         let cost = |tokens, price| u128::from(tokens) * u128::from(price);
         Some(Costs {
             input: cost(usage.input, price.input),
@@ -148,21 +155,19 @@ mod tests {
     fn a_request_costs_its_tokens_by_kind() {
         let prices = prices(&["m-4-5 3 15 3.75 0.3"]);
         let million = 1_000_000;
-        let cost = |model, usage| prices.cost(Some(model), &usage).map(|costs| dollars(costs.sum()));
+        let cost = |model, usage| prices.of(model)?.cost(&usage).map(|costs| dollars(costs.sum()));
         for name in ["m-4-5", "m-4.5", "m-4-5-20251101", "m-4-5[1m]", "passed-on/m-4.5"] {
             assert_eq!(cost(name, usage(million, million, million, million)), Some(22.05), "{name}");
         }
         assert_eq!(cost("m-4-5", usage(1, 0, 0, 0)), Some(0.000_003));
         assert_eq!(cost("m-4", usage(1, 0, 0, 0)), None);
-        assert_eq!(prices.cost(None, &usage(0, 1, 0, 0)), None);
-        assert_eq!(prices.cost(None, &Usage::default()), Some(Costs::default()), "nothing was used");
     }
 
     #[test]
     fn a_long_prompt_has_a_price_of_its_own() {
         let mut prices = prices(&["m>100 2 0 2 2", "m 1 0 1 1", "m>100 3 0 3 3"]);
         let cost =
-            |prices: &Prices, input| prices.cost(Some("m"), &usage(input, 7, 1, 1)).map(|costs| costs.sum());
+            |prices: &Prices, input| prices.of("m")?.cost(&usage(input, 7, 1, 1)).map(|costs| costs.sum());
         assert_eq!(cost(&prices, 98), Some(100_000_000));
         assert_eq!(cost(&prices, 99), Some(303_000_000), "the cache belongs to the prompt");
         assert!(prices.add("m 5 0 5 5"));
@@ -197,9 +202,9 @@ mod tests {
             for (input, output, write, read) in parts {
                 let part = usage(input, output, write, read);
                 all.add(part);
-                sum.add(&prices.cost(Some("m"), &part).unwrap());
+                sum.add(&prices.of("m").unwrap().cost(&part).unwrap());
             }
-            prop_assert_eq!(prices.cost(Some("m"), &all), Some(sum));
+            prop_assert_eq!(prices.of("m").unwrap().cost(&all), Some(sum));
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use jiff::tz::TimeZone;
 use watchbill_agents::PLAN_FOLDERS;
 use watchbill_agents::claude::hooks::{parse_payload, read_texts};
 use watchbill_agents::layout::classify;
@@ -13,7 +12,6 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_history::index::{FileReadCounts, HistoryIndex, IndexError};
 use watchbill_store::search::{Hit, Query};
-use watchbill_store::stats::TokenGroup;
 use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{OpenMode, Store};
 use watchbill_watch::mem::MemFs;
@@ -163,15 +161,9 @@ impl IndexRig {
                 all.extend(texts.iter().map(|text| format!("{id} {} {text:?}", row.path)));
             }
         }
-        for by in [TokenGroup::Day(TimeZone::UTC), TokenGroup::Project, TokenGroup::Model] {
-            all.extend(
-                store
-                    .tokens(&by, None, &mut |_, _| None)
-                    .unwrap()
-                    .iter()
-                    .map(|row| format!("{by:?} {row:?}")),
-            );
-        }
+        let mut day_of = |at: Timestamp| usize::try_from(at.as_millis() / 86_400_000).unwrap();
+        let usage = store.usage(None, &mut day_of, None).unwrap();
+        all.extend(usage.iter().map(|row| format!("{row:?}")));
         all.extend(store.tools(None).unwrap().iter().map(|row| format!("{row:?}")));
         all.push(format!("{:?} {:?}", store.text_counts().unwrap(), store.session_counts(None).unwrap()));
         all.push(format!("{} bytes of texts were cut", store.totals().unwrap().cut_bytes));

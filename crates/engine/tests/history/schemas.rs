@@ -13,7 +13,6 @@ use watchbill_engine::engine::Sources;
 use watchbill_engine::handle::real_sources;
 use watchbill_settings::Settings;
 use watchbill_store::search::Query;
-use watchbill_store::stats::TokenGroup;
 use watchbill_store::{DatabaseState, OpenMode, Store};
 use watchbill_watch::mem::MemFs;
 
@@ -62,7 +61,10 @@ pub(crate) fn rows(store: &Store) -> Vec<String> {
             rows.extend(store.texts(file, 0, 1_000).unwrap().iter().map(|text| format!("{text:?}")));
         }
     }
-    rows.push(format!("{:?}", store.tokens(&TokenGroup::Model, None, &mut |_, _| None).unwrap()));
+    let usage = store.usage(None, &mut |_| 0, None).unwrap();
+    let mut usage: Vec<String> = usage.iter().map(|row| format!("{row:?}")).collect();
+    usage.sort();
+    rows.append(&mut usage);
     for words in ["parse line", "日本", "fn", "docs", "Parser"] {
         let hits = store.search(&Query::new(words, 10)).unwrap().hits;
         rows.push(format!("{words}: {} hits", hits.len()));

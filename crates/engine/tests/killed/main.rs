@@ -27,7 +27,6 @@ use watchbill_engine::handle::{real_sources, start};
 use watchbill_engine::model::publish::snapshot;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
-use watchbill_store::stats::TokenGroup;
 use watchbill_store::{Access, OpenMode, Store};
 
 /// The child's folder and its task.
@@ -139,13 +138,8 @@ fn rows(folder: &Path) -> Vec<String> {
             all.extend(texts.iter().map(|text| format!("{id} {} {text:?}", row.path)));
         }
     }
-    all.extend(
-        store
-            .tokens(&TokenGroup::Project, None, &mut |_, _| None)
-            .unwrap()
-            .iter()
-            .map(|row| format!("{row:?}")),
-    );
+    let usage = store.usage(None, &mut |_| 0, None).unwrap();
+    all.extend(usage.iter().map(|row| format!("{row:?}")));
     all.sort();
     all
 }

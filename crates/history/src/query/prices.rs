@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn an_own_price_wins() {
         let one = Usage { output: 1_000_000, ..Usage::default() };
-        let cost = |own: &[String]| prices(own).0.cost(Some("gpt-5"), &one).map(|costs| costs.sum());
+        let cost = |own: &[String]| prices(own).0.of("gpt-5")?.cost(&one).map(|costs| costs.sum());
         assert_eq!(cost(&[]), Some(10_000_000_000_000));
         assert_eq!(cost(&["gpt-5 0 1 0 0".to_owned()]), Some(1_000_000_000_000));
     }

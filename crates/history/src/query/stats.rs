@@ -6,14 +6,14 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
-use watchbill_core::prices::{Prices, dollars};
+use watchbill_core::prices::Prices;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::Tokens;
-use watchbill_protocol::store::{Cost, CostSource, Stats, StatsRow};
+use watchbill_protocol::store::{Stats, StatsRow};
 use watchbill_settings::Settings;
-use watchbill_store::stats::{TokenGroup, TokenRow};
+use watchbill_store::usage::UsageRow;
 use watchbill_store::{OpenMode, Store, StoreError};
 
 use watchbill_watch::fs::StdFs;
@@ -22,6 +22,7 @@ use crate::errors::{data_dir, store_api_error};
 use crate::memory::model::ledger;
 use crate::memory::project::project_of;
 use crate::query::prices::prices;
+use crate::query::usage::Sum;
 
 /// How long the statistics look for the repositories of folders. A folder on a dead mount answers never, and stands for
 /// itself.
@@ -78,25 +79,13 @@ fn stats_of(
         StatsBy::Model => "model",
         StatsBy::Tool => "tool",
     };
-    let mut unpriced = BTreeSet::new();
-    let mut tokens = |by: TokenGroup| -> Result<Vec<TokenRow>, StoreError> {
-        let mut rows = store.tokens(&by, since, &mut |model, usage| {
-            let cost = prices?.cost(model, usage);
-            if cost.is_none() {
-                unpriced.insert(model.unwrap_or(NO_MODEL).to_owned());
-            }
-            cost
-        })?;
-        if by == TokenGroup::Project {
-            rows = by_repository(rows);
-        }
-        Ok(rows)
-    };
-    let row = |row: TokenRow| StatsRow {
-        cost: prices.map(|_| cost_of(&row)),
-        key: row.key.filter(|key| !key.is_empty()),
-        requests: Some(row.requests),
-        tokens: Some(tokens_of(row.tokens)),
+    let mut days = Days::new(TimeZone::system());
+    let usage = store.usage(since, &mut |at| days.number(at), prices)?;
+    let row = |(key, sum): (Option<String>, Sum)| StatsRow {
+        cost: prices.map(|_| sum.cost()),
+        key: key.filter(|key| !key.is_empty()),
+        requests: Some(sum.requests),
+        tokens: Some(tokens_of(sum.tokens)),
         ..StatsRow::default()
     };
     let tools: Vec<StatsRow> = store
@@ -110,10 +99,7 @@ fn stats_of(
             ..StatsRow::default()
         })
         .collect();
-    let days = tokens(TokenGroup::Day(TimeZone::system()))?;
     let (sessions, prompts) = store.session_counts(since)?;
-    let mut sum = TokenRow::default();
-    days.iter().for_each(|day| sum.add(day));
     let tool_sum =
         |what: fn(&StatsRow) -> Option<u64>| Some(tools.iter().filter_map(what).fold(0, u64::saturating_add));
     let total = StatsRow {
@@ -122,44 +108,89 @@ fn stats_of(
         tool_calls: tool_sum(|row| row.tool_calls),
         tool_errors: tool_sum(|row| row.tool_errors),
         tool_ms: tool_sum(|row| row.tool_ms),
-        ..row(sum)
+        ..row((None, Sum::of(&usage)))
     };
-    let rows = match by {
-        StatsBy::Day => days.into_iter().map(row).collect(),
-        StatsBy::Project => tokens(TokenGroup::Project)?.into_iter().map(row).collect(),
-        StatsBy::Model => tokens(TokenGroup::Model)?.into_iter().map(row).collect(),
-        StatsBy::Tool => tools,
+    let mut rows = match by {
+        StatsBy::Day => sums(&usage, |row| row.day.map(|day| days.name(day))),
+        StatsBy::Project => by_repository(&usage),
+        StatsBy::Model => sums(&usage, |row| row.model.as_deref().map(str::to_owned)),
+        StatsBy::Tool => Vec::new(),
     };
+    match by {
+        StatsBy::Day => rows.reverse(),
+        _ => rows.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.tokens.output)),
+    }
+    let unpriced = usage.iter().filter(|row| prices.is_some() && row.cost.is_none());
+    let unpriced: BTreeSet<&str> = unpriced.map(|row| row.model.as_deref().unwrap_or(NO_MODEL)).collect();
     Ok(Stats {
         by: word.to_owned(),
         since: since.map(|at| at.to_string()),
-        rows,
+        unpriced: unpriced.into_iter().map(str::to_owned).collect(),
+        rows: if by == StatsBy::Tool { tools } else { rows.into_iter().map(row).collect() },
         total,
         prices: Vec::new(),
-        unpriced: unpriced.into_iter().collect(),
         memory_model: Vec::new(),
     })
 }
 
-/// The rows with one row for each repository: its worktrees, the folders in it and every link to it count together. A row that
-/// shares its repository with no other keeps its name.
-fn by_repository(rows: Vec<TokenRow>) -> Vec<TokenRow> {
-    let folders = rows.iter().filter_map(|row| row.key.clone()).filter(|key| Path::new(key).is_absolute());
-    let places = repositories(folders.collect());
-    let mut merged: BTreeMap<Option<String>, TokenRow> = BTreeMap::new();
-    for row in rows {
-        let place = row.key.as_ref().map(|key| places.get(key).unwrap_or(key).clone());
-        match merged.get_mut(&place) {
-            None => drop(merged.insert(place, row)),
-            Some(sum) => {
-                sum.key = place.map(|place| name_of(&place));
-                sum.add(&row);
-            }
-        }
+/// The days of requests in a time zone, with a number for each.
+struct Days {
+    zone: TimeZone,
+    /// By their beginnings: their end and number.
+    spans: BTreeMap<Timestamp, (Timestamp, usize)>,
+    names: Vec<String>,
+}
+
+impl Days {
+    fn new(zone: TimeZone) -> Self {
+        Self { zone, spans: BTreeMap::new(), names: Vec::new() }
     }
-    let mut rows: Vec<TokenRow> = merged.into_values().collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.tokens.output));
-    rows
+
+    fn number(&mut self, at: Timestamp) -> usize {
+        if let Some((_, (end, number))) = self.spans.range(..=at).next_back()
+            && at < *end
+        {
+            return *number;
+        }
+        let number = self.names.len();
+        self.names.push(at.day(&self.zone));
+        self.spans.insert(at.begin_of_day(&self.zone), (at.next_day(&self.zone), number));
+        number
+    }
+
+    fn name(&self, number: usize) -> String {
+        self.names.get(number).cloned().unwrap_or_default()
+    }
+}
+
+/// The sums by a key, in order of the keys.
+fn sums<K: Ord>(rows: &[UsageRow], key: impl Fn(&UsageRow) -> K) -> Vec<(K, Sum)> {
+    let mut sums: BTreeMap<K, Sum> = BTreeMap::new();
+    for row in rows {
+        sums.entry(key(row)).or_default().add(row);
+    }
+    sums.into_iter().collect()
+}
+
+/// The sums by repository: its worktrees, the folders in it and every link to it count together. A folder that shares its
+/// repository with no other keeps its name.
+fn by_repository(rows: &[UsageRow]) -> Vec<(Option<String>, Sum)> {
+    let folders: BTreeSet<&str> = rows.iter().filter_map(|row| row.folder.as_deref()).collect();
+    let absolute = folders.iter().filter(|folder| Path::new(folder).is_absolute());
+    let places = repositories(absolute.map(|folder| (*folder).to_owned()).collect());
+    let place = |folder: &str| places.get(folder).map_or_else(|| folder.to_owned(), Clone::clone);
+    let mut names: BTreeMap<String, Option<&str>> = BTreeMap::new();
+    for folder in folders {
+        names.entry(place(folder)).and_modify(|only| *only = None).or_insert(Some(folder));
+    }
+    let named = |(place, sum): (Option<String>, Sum)| {
+        let name = place.map(|place| match names.get(&place) {
+            Some(Some(only)) => (*only).to_owned(),
+            _ => name_of(&place),
+        });
+        (name, sum)
+    };
+    sums(rows, |row| row.folder.as_deref().map(place)).into_iter().map(named).collect()
 }
 
 /// The main working tree of a repository; a bare one has none.
@@ -183,11 +214,6 @@ pub(super) fn repositories(folders: Vec<String>) -> HashMap<String, String> {
     let end = Instant::now() + LOOK;
     let next = || receiver.recv_timeout(end.saturating_duration_since(Instant::now())).ok();
     std::iter::from_fn(next).take(count).collect()
-}
-
-fn cost_of(row: &TokenRow) -> Cost {
-    let unpriced_tokens = Some(row.unpriced).filter(|tokens| *tokens > 0);
-    Cost { usd: dollars(row.cost), by: CostSource::List, unpriced_tokens }
 }
 
 pub(super) fn tokens_of(usage: Usage) -> Tokens {

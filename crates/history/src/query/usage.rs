@@ -37,7 +37,8 @@ pub fn usage(settings: &Settings, days: u32, now: Timestamp) -> Result<UsagePage
     let dates = dates(days.clamp(1, MOST_DAYS), &TimeZone::system(), now);
     let begins: Vec<Timestamp> = dates.iter().map(|(_, begin)| *begin).collect();
     let (prices, lists) = prices(&settings.prices);
-    let rows = store.usage(&begins, &mut |model, usage| prices.cost(model, usage));
+    let mut day_of = |at| begins.partition_point(|day| *day <= at).saturating_sub(1);
+    let rows = store.usage(begins.first().copied(), &mut day_of, Some(&prices));
     let rows = rows.map_err(|error| store_api_error(&error))?;
     let chains = store.session_chains().map_err(|error| store_api_error(&error))?;
     let dates: Vec<String> = dates.into_iter().map(|(date, _)| date).collect();
@@ -58,15 +59,24 @@ fn dates(days: u32, zone: &TimeZone, now: Timestamp) -> Vec<(String, Timestamp)>
 
 /// A sum in the making.
 #[derive(Clone, Copy, Default)]
-struct Sum {
-    requests: u64,
-    tokens: Usage,
+pub(super) struct Sum {
+    pub(super) requests: u64,
+    pub(super) tokens: Usage,
     cost: Costs,
     unpriced: u64,
 }
 
 impl Sum {
-    fn add(&mut self, row: &Stored) {
+    /// The sum of all.
+    pub(super) fn of(rows: &[Stored]) -> Self {
+        rows.iter().fold(Self::default(), |mut sum, row| {
+            sum.add(row);
+            sum
+        })
+    }
+
+    /// Adds the requests of a row.
+    pub(super) fn add(&mut self, row: &Stored) {
         self.requests += row.requests;
         self.tokens.add(row.tokens);
         match &row.cost {
@@ -75,10 +85,14 @@ impl Sum {
         }
     }
 
-    fn shown(&self) -> UsageSum {
+    /// What it costs by list prices.
+    pub(super) fn cost(&self) -> Cost {
         let unpriced_tokens = Some(self.unpriced).filter(|tokens| *tokens > 0);
-        let cost = Cost { usd: dollars(self.cost.sum()), by: CostSource::List, unpriced_tokens };
-        UsageSum { requests: self.requests, tokens: tokens_of(self.tokens), cost }
+        Cost { usd: dollars(self.cost.sum()), by: CostSource::List, unpriced_tokens }
+    }
+
+    fn shown(&self) -> UsageSum {
+        UsageSum { requests: self.requests, tokens: tokens_of(self.tokens), cost: self.cost() }
     }
 }
 
@@ -95,13 +109,12 @@ fn page(rows: &[Stored], chains: &HashMap<String, SessionChain>, dates: &[String
         kinds.iter().position(|kind| *kind == name).unwrap_or(kinds.len().saturating_sub(1))
     };
     let mut days = vec![(Sum::default(), vec![Sum::default(); kinds.len()]); dates.len()];
-    let (mut total, mut subagents) = (Sum::default(), Sum::default());
+    let (total, mut subagents) = (Sum::of(rows), Sum::default());
     for row in rows {
-        total.add(row);
         if row.of_subagent {
             subagents.add(row);
         }
-        let Some((sum, by_kind)) = days.get_mut(row.day) else { continue };
+        let Some((sum, by_kind)) = row.day.and_then(|day| days.get_mut(day)) else { continue };
         sum.add(row);
         by_kind[kind_of(row)].add(row);
     }
@@ -147,7 +160,7 @@ fn projects(rows: &[Stored]) -> Vec<(String, Sum)> {
         let folder = row.folder.clone().unwrap_or_default();
         name_of(places.get(&folder).unwrap_or(&folder))
     };
-    let last = |place: String| place.rsplit('/').next().unwrap_or_default().to_owned();
+    let last = |place: String| place.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
     sums(rows, place).into_iter().map(|(place, sum)| (last(place), sum)).collect()
 }
 

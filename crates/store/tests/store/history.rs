@@ -1,8 +1,8 @@
 //! The history's rows: reports in parts, in any order and from several files give one row.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use watchbill_core::history::rows::{
     Activity, Batch, BatchOrigin, BatchStatus, CallOutcome, Ended, Execution, PlanEvent, PlanEventKind,
@@ -12,10 +12,12 @@ use watchbill_core::session::RequestKey;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 use watchbill_store::Store;
-use watchbill_store::stats::TokenGroup;
 use watchbill_store::tables::sessions::SessionRow;
+use watchbill_store::usage::UsageRow;
 
 use crate::rig::{Rig, forget, session};
+
+const DAY: i64 = 86_400_000;
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms)
@@ -128,7 +130,6 @@ fn request(key: u64, ms: i64, output: u64, copied: bool) -> Request {
 
 /// An origin, and a fork that repeats its first two requests.
 fn forked(store: &mut Store) {
-    const DAY: i64 = 86_400_000;
     let mut step = store.step().unwrap();
     for name in ["fork", "origin"] {
         step.put_session(&SessionRow {
@@ -156,20 +157,15 @@ fn each_request_counts_once_for_the_session_in_which_it_was_first_seen() {
     let rig = Rig::new();
     let mut store = rig.open();
     forked(&mut store);
-    let sums = |by, since| -> Vec<(String, u64, u64)> {
-        let rows = store.tokens(&by, since, &mut |_, _| None).unwrap();
-        rows.into_iter().map(|row| (row.key.unwrap(), row.requests, row.tokens.output)).collect()
-    };
     let row = |key: &str, requests, output| (key.to_owned(), requests, output);
+    let by_day = |row: &UsageRow| row.day.unwrap().to_string();
+    let by_project = |row: &UsageRow| row.folder.clone().unwrap();
+    assert_eq!(sums(&store, None, by_day), [row("0", 2, 27), row("1", 1, 4)]);
+    assert_eq!(sums(&store, None, by_project), [row("-home-dev-origin", 2, 27), row("-home-dev-fork", 1, 4)]);
     assert_eq!(
-        sums(TokenGroup::Day(TimeZone::UTC), None),
-        [row("1970-01-02", 1, 4), row("1970-01-01", 2, 27)]
+        sums(&store, Some(at(6)), |row| row.model.as_deref().unwrap().to_owned()),
+        [row("opus", 2, 24)]
     );
-    assert_eq!(
-        sums(TokenGroup::Project, None),
-        [row("-home-dev-origin", 2, 27), row("-home-dev-fork", 1, 4)]
-    );
-    assert_eq!(sums(TokenGroup::Model, Some(at(6))), [row("opus", 2, 24)]);
     // The view for users gives the same numbers.
     let sql = rusqlite::Connection::open(store.path()).unwrap();
     let view: Vec<(String, u64, u64)> = sql
@@ -183,7 +179,25 @@ fn each_request_counts_once_for_the_session_in_which_it_was_first_seen() {
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    assert_eq!(view, sums(TokenGroup::Project, None));
+    assert_eq!(view, sums(&store, None, by_project));
+}
+
+/// Requests and tokens of output by a key, the most output first.
+fn sums(
+    store: &Store,
+    since: Option<Timestamp>,
+    key: impl Fn(&UsageRow) -> String,
+) -> Vec<(String, u64, u64)> {
+    let mut day_of = |at: Timestamp| usize::try_from(at.as_millis() / DAY).unwrap();
+    let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for row in store.usage(since, &mut day_of, None).unwrap() {
+        let sum = sums.entry(key(&row)).or_default();
+        *sum = (sum.0 + row.requests, sum.1 + row.tokens.output);
+    }
+    let mut sums: Vec<_> =
+        sums.into_iter().map(|(key, (requests, output))| (key, requests, output)).collect();
+    sums.sort_by_key(|row| std::cmp::Reverse(row.2));
+    sums
 }
 
 #[test]
@@ -217,8 +231,8 @@ fn a_project_is_named_by_its_folder() {
         step.merge_request(file, &request(n as u64, 5, 1 << n, false)).unwrap();
     }
     step.commit().unwrap();
-    let rows = store.tokens(&TokenGroup::Project, None, &mut |_, _| None).unwrap();
-    let rows: Vec<_> = rows.iter().map(|row| (row.key.as_deref().unwrap(), row.requests)).collect();
+    let rows = sums(&store, None, |row| row.folder.clone().unwrap());
+    let rows: Vec<_> = rows.iter().map(|row| (&*row.0, row.1)).collect();
     let named = [
         ("/home/dev/my-app", 1),
         ("/home/dev/日本", 1),
@@ -267,8 +281,8 @@ fn a_forgotten_origin_leaves_its_requests_to_the_fork() {
     forked(&mut store);
     let what = watchbill_store::removal::Forget::Session(watchbill_core::ids::SessionId::new("origin"));
     forget(&mut store, &what, at(0), &mut |_| ()).unwrap();
-    let rows = store.tokens(&TokenGroup::Project, None, &mut |_, _| None).unwrap();
-    assert_eq!((rows.len(), rows[0].requests, rows[0].tokens.output), (1, 3, 31));
+    let rows = sums(&store, None, |row| row.folder.clone().unwrap());
+    assert_eq!((rows.len(), rows[0].1, rows[0].2), (1, 3, 31));
 }
 
 #[test]
@@ -510,11 +524,8 @@ fn absurd_token_counts_do_not_break_the_sums() {
     absurd(&rig);
     let store = rig.open();
     let most = u64::from(u32::MAX);
-    for by in [TokenGroup::Day(TimeZone::UTC), TokenGroup::Project, TokenGroup::Model] {
-        let rows = store.tokens(&by, None, &mut |_, _| None).unwrap();
-        let sums: u64 = rows.iter().map(|row| row.tokens.output).sum();
-        assert_eq!(sums, 3 * most, "{rows:?}");
-    }
+    let rows = store.usage(None, &mut |_| 0, None).unwrap();
+    assert_eq!(rows.iter().map(|row| row.tokens.output).sum::<u64>(), 3 * most, "{rows:?}");
     let sql = rusqlite::Connection::open(store.path()).unwrap();
     let sum = "SELECT sum(input), sum(output), sum(cache_read), sum(cache_write) FROM v_usage_by_day";
     let sums: [u64; 4] = sql

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use watchbill_core::history::rows::Request;
-use watchbill_core::prices::Costs;
+use watchbill_core::prices::Prices;
 use watchbill_core::session::RequestKey;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
@@ -20,7 +20,7 @@ const PLAIN: &str = "SELECT at / 86400000, session_id, coalesce(model, ''), suba
 type Sums = BTreeMap<(i64, String, String, bool), (u64, u64, u64)>;
 
 fn requests() -> impl Strategy<Value = Vec<(usize, u64, Request)>> {
-    let one = (0..4_usize, 0..12_u64, 0..4 * DAY, 0..3_usize, any::<bool>(), any::<bool>(), 0..100_u64);
+    let one = (0..4_usize, 0..12_u64, 0..4 * DAY, 0..3_usize, any::<bool>(), any::<bool>(), 1..100_u64);
     prop::collection::vec(one, 0..40).prop_map(|all| {
         let request =
             |(session, key, at, model, copied, agent, tokens): (usize, u64, i64, usize, bool, bool, u64)| {
@@ -52,13 +52,17 @@ proptest! {
         step.commit().unwrap();
         // The first day is before what is asked for.
         let days: Vec<Timestamp> = (1..4).map(|day| Timestamp::from_millis(day * DAY)).collect();
-        let rows = store.usage(&days, &mut |_, usage| Some(Costs { input: usage.input.into(), ..Costs::default() })).unwrap();
+        let mut prices = Prices::default();
+        prop_assert!(prices.add("opus 1 0 0 0") && prices.add("haiku 1 0 0 0"));
+        let mut day_of = |at| days.partition_point(|day| *day <= at);
+        let rows = store.usage(days.first().copied(), &mut day_of, Some(&prices)).unwrap();
         let told: Sums = rows
             .iter()
             .map(|row| {
-                assert_eq!(row.cost.unwrap().sum(), u128::from(row.tokens.input), "a cost is a sum too");
+                let cost = row.model.as_ref().map(|_| u128::from(row.tokens.input) * 1_000_000);
+                assert_eq!(row.cost.map(|cost| cost.sum()), cost, "a cost is a sum too");
                 let model = row.model.as_deref().unwrap_or_default().to_owned();
-                let key = (row.day as i64 + 1, row.session.to_string(), model, row.of_subagent);
+                let key = (row.day.unwrap() as i64, row.session.to_string(), model, row.of_subagent);
                 (key, (row.requests, row.tokens.input, row.tokens.output))
             })
             .collect();
