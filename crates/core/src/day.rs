@@ -171,7 +171,7 @@ fn with_turns(seen: &[Change], turns: &[Turn]) -> Vec<Change> {
             BatchStatus::Completed | BatchStatus::Active => StateKind::TurnEnded,
         };
         changes.push(change(at, State::WaitingForInput, Some(kind)));
-        if next.is_none_or(|next| next > at + IDLE) {
+        if next.is_none_or(|next| next > at + IDLE) && !is_seen(at, at + IDLE) {
             changes.push(change(at + IDLE, State::Idle, None));
         }
     }
@@ -265,8 +265,17 @@ pub fn figures(lanes: &[Vec<Stretch>]) -> Figures {
         all.filter(move |(_, stretch)| stretch.doing == doing)
     };
     let sum = |doing| Millis(of(doing).map(|(_, stretch)| stretch.span().0).sum());
-    let mut waits: Vec<Millis> = of(Doing::Waiting).map(|(_, stretch)| stretch.span()).collect();
-    waits.sort_unstable();
+    // A wait goes on while its witness or its question changes.
+    let mut waits: Vec<(usize, Stretch)> = Vec::new();
+    for (lane, stretch) in of(Doing::Waiting) {
+        match waits.last_mut() {
+            Some((before, wait)) if *before == lane && wait.to == stretch.from => wait.to = stretch.to,
+            _ => waits.push((lane, stretch)),
+        }
+    }
+    let longest =
+        waits.iter().copied().max_by_key(|(lane, it)| (it.span(), std::cmp::Reverse((it.from, *lane))));
+    waits.sort_unstable_by_key(|(_, wait)| wait.span());
     let counts = counts(lanes);
     let during = |is: fn(&Count) -> bool| {
         let spans = counts.windows(2).filter(|pair| is(&pair[0])).map(|pair| pair[1].at.since(pair[0].at).0);
@@ -275,8 +284,8 @@ pub fn figures(lanes: &[Vec<Stretch>]) -> Figures {
     Figures {
         waited: sum(Doing::Waiting),
         waits: waits.len(),
-        median: waits.get(waits.len() / 2).copied().unwrap_or_default(),
-        longest: of(Doing::Waiting).max_by_key(|(lane, it)| (it.span(), std::cmp::Reverse((it.from, *lane)))),
+        median: waits.get(waits.len() / 2).map(|(_, wait)| wait.span()).unwrap_or_default(),
+        longest,
         two_or_more: during(|count| count.waiting > 1),
         worked: sum(Doing::Working),
         one_or_more: during(|count| count.working > 0),

@@ -22,8 +22,10 @@ pub struct DaySession {
     pub title: Option<String>,
     /// The folder it was launched in, or else the name of its transcript's folder.
     pub folder: Option<String>,
-    /// When another session took over.
-    pub superseded_at: Option<Timestamp>,
+    /// When another session took over, or the roster no longer showed it.
+    pub over_at: Option<Timestamp>,
+    /// A host of ours ran it, so its prompts are the user's.
+    pub is_own: bool,
     /// The newest activity.
     pub active_at: Option<Timestamp>,
 }
@@ -41,10 +43,11 @@ pub struct DayTurn {
 
 /// A session that was active since the day began, or worked or waited then.
 const SESSIONS: &str = "SELECT s.id, s.session_id, s.chain_id, coalesce(c.name, s.title, s.goal), coalesce(s.cwd, s.project),
-        s.superseded_at, s.active_at
+        s.superseded_at, iif(s.state = 'ended', s.state_since, NULL),
+        EXISTS (SELECT 1 FROM transitions t WHERE t.session = s.id AND t.source IN ('stream', 'pty')), s.active_at
     FROM sessions s LEFT JOIN chains c ON c.chain_id = s.chain_id
-    WHERE coalesce(s.created_at < ?2, 1) AND (s.active_at >= ?1
-        OR (SELECT t.state FROM transitions t WHERE t.session = s.id AND t.at < ?1 ORDER BY t.at DESC, t.rowid DESC LIMIT 1)
+    WHERE coalesce(s.created_at < ?2, 1) AND (s.active_at >= ?1 OR coalesce(s.state <> 'ended' OR s.state_since >= ?1, 1)
+        AND (SELECT t.state FROM transitions t WHERE t.session = s.id AND t.at < ?1 ORDER BY t.at DESC, t.rowid DESC LIMIT 1)
             IN ('working', 'waiting_for_approval'))
     ORDER BY s.created_at, s.id";
 
@@ -54,9 +57,10 @@ const CHANGES: &str = "SELECT at, state, kind, confidence FROM transitions
         AND at >= coalesce((SELECT max(at) FROM transitions WHERE session = ?1 AND at <= ?2), ?2)
     ORDER BY at, rowid";
 
-/// The turns of the day, and the last one that began before it.
-const TURNS: &str = "SELECT started_at, ended_at, status, active_at, coalesce(origin, 'human') FROM batches
-    WHERE session = ?1 AND started_at < ?3
+/// The turns of the day, and the last one that began before it. A fork holds copies of those from before it.
+const TURNS: &str = "SELECT started_at, ended_at, status, active_at, coalesce(origin, 'human') FROM batches b
+    WHERE NOT EXISTS (SELECT 1 FROM batches o WHERE o.started_at = b.started_at AND o.batch = b.batch AND o.session < b.session)
+        AND session = ?1 AND started_at < ?3
         AND started_at >= coalesce((SELECT max(started_at) FROM batches WHERE session = ?1 AND started_at < ?2), ?2)
     ORDER BY started_at, byte";
 
@@ -73,8 +77,9 @@ impl Store {
                 chain_id: row.get(2)?,
                 title: row.get(3)?,
                 folder: row.get(4)?,
-                superseded_at: time(row, 5)?,
-                active_at: time(row, 6)?,
+                over_at: time(row, 5)?.into_iter().chain(time(row, 6)?).min(),
+                is_own: row.get(7)?,
+                active_at: time(row, 8)?,
             })
         })
     }
@@ -126,13 +131,21 @@ impl Store {
         self.rows(query, (session, At(day.start), At(day.end)), |row| Ok(row.get::<_, At>(0)?.0))
     }
 
-    /// The newest activity of any session before a time.
+    /// When the newest turn before a time was last active.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn last_active_before(&self, at: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let query = "SELECT max(active_at) FROM sessions WHERE active_at < ?1";
+        let query = "SELECT max(min(coalesce(ended_at, active_at, started_at), ?1 - 1)) FROM batches WHERE started_at < ?1";
         self.only_row(query, [At(at)], |row| time(row, 0))
+    }
+
+    /// When the first session of a work chain began.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn chain_began(&self, chain: &str) -> Result<Option<Timestamp>, StoreError> {
+        self.only_row("SELECT min(created_at) FROM sessions WHERE chain_id = ?1", [chain], |row| time(row, 0))
     }
 
     /// The byte of a session's transcript at which the newest call or prompt before a time begins.

@@ -10,7 +10,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::day::{Day, DayChain, DayCount, DayDeed, DayDoing, DayPlace, DayStretch};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
-use watchbill_store::day::DaySession;
+use watchbill_store::day::{DaySession, DayTurn};
 use watchbill_store::{OpenMode, Store, StoreError};
 
 use crate::errors::{data_dir, store_api_error};
@@ -108,11 +108,12 @@ impl Chain {
     fn add(&mut self, store: &Store, session: DaySession, day: &Range<Timestamp>) -> Result<(), StoreError> {
         let changes = store.day_changes(session.key, day)?;
         let turns = store.day_turns(session.key, day)?;
-        let is_attended = turns.iter().all(|turn| !turn.is_program);
-        let own = day.start..session.superseded_at.unwrap_or(day.end).min(day.end);
+        let is_attended = session.is_own || turns.iter().all(|turn| !turn.is_program);
+        let own = day.start..session.over_at.unwrap_or(day.end).min(day.end);
         let told: Vec<_> = turns.iter().map(|turn| turn.turn).collect();
         self.each.push(session_stretches(&changes, &told, is_attended, &own));
-        let typed = turns.iter().filter(|turn| turn.is_typed && day.contains(&turn.turn.began));
+        let is_typed = |turn: &DayTurn| turn.is_typed || session.is_own && turn.is_program;
+        let typed = turns.iter().filter(|turn| is_typed(turn) && day.contains(&turn.turn.began));
         self.prompts.extend(typed.map(|turn| turn.turn.began));
         self.compactions.extend(store.day_compactions(session.key, day)?);
         self.sessions.push(session);
@@ -121,7 +122,7 @@ impl Chain {
 
     /// The session where the work went on.
     fn head(&self) -> Option<&DaySession> {
-        self.sessions.iter().max_by_key(|it| (it.superseded_at.is_none(), it.active_at))
+        self.sessions.iter().max_by_key(|it| (it.over_at.is_none(), it.active_at))
     }
 
     fn project(&self) -> String {
@@ -147,6 +148,7 @@ impl Chain {
         let title = head.map(|head| head.title.clone().unwrap_or_else(|| head.session_id.clone()));
         let mut compactions = self.compactions.clone();
         compactions.sort_unstable();
+        compactions.dedup();
         DayChain {
             title: title.unwrap_or_default(),
             project: self.project(),

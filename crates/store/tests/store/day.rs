@@ -5,30 +5,37 @@ use std::ops::Range;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use watchbill_core::day::{Figures, figures, session_stretches};
+use watchbill_core::history::rows::{Batch, BatchStatus, Ended};
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_store::day::DaySession;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::tables::transitions::TransitionRow;
 
-use crate::rig::Rig;
+use crate::rig::{Rig, session};
 
 const DAY: i64 = 86_400_000;
 
-/// What the waits and the work of a day are, without a line of this program.
+/// What the waits and the work of a day are, without a line of this program. Waits that touch are one.
 const PLAIN: &str = "WITH spans AS (
-        SELECT state, max(at, :begin) AS at, lead(at, 1, :end) OVER (PARTITION BY session ORDER BY at, rowid) AS until, at AS began
+        SELECT session, state, max(at, :begin) AS at, lead(at, 1, :end) OVER (PARTITION BY session ORDER BY at, rowid) AS until, at AS began
         FROM transitions WHERE at < :end
     ), clipped AS (
         SELECT iif(state = 'waiting_for_approval' AND until - began >= 1000, 'waited', iif(state = 'waiting_for_approval', 'working', state)) AS what,
-            until - at AS span
+            session, at, until
         FROM spans WHERE until > at
+    ), begun AS (
+        SELECT *, at IS NOT lag(until) OVER (PARTITION BY session ORDER BY at) AS begins FROM clipped WHERE what = 'waited'
+    ), numbered AS (
+        SELECT *, sum(begins) OVER (PARTITION BY session ORDER BY at) AS number FROM begun
+    ), waits AS (
+        SELECT max(until) - min(at) AS span FROM numbered GROUP BY session, number
     )
-    SELECT coalesce(sum(span) FILTER (WHERE what = 'waited'), 0), count(*) FILTER (WHERE what = 'waited'),
-        coalesce(max(span) FILTER (WHERE what = 'waited'), 0), coalesce(sum(span) FILTER (WHERE what = 'working'), 0)
-    FROM clipped";
+    SELECT (SELECT coalesce(sum(span), 0) FROM waits), (SELECT count(*) FROM waits), (SELECT coalesce(max(span), 0) FROM waits),
+        (SELECT coalesce(sum(until - at), 0) FROM clipped WHERE what = 'working')";
 
 fn of_store(rig: &Rig, day: &Range<Timestamp>) -> Figures {
     let store = rig.beside();
-    let lane = |session: &watchbill_store::day::DaySession| {
+    let lane = |session: &DaySession| {
         let changes = store.day_changes(session.key, day).unwrap();
         session_stretches(&changes, &[], true, day)
     };
@@ -88,4 +95,59 @@ proptest! {
             prop_assert_eq!(told.waits as i64, waits);
         }
     }
+}
+
+fn change(at: i64, state: &str, source: &str) -> TransitionRow {
+    TransitionRow {
+        at: Timestamp::from_millis(at),
+        state: state.to_owned(),
+        kind: None,
+        source: source.to_owned(),
+        detail: String::new(),
+        confidence: "observed".to_owned(),
+    }
+}
+
+#[test]
+fn copies_vanished_sessions_and_own_ones_are_told() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let turn = Batch {
+        id: "p1".into(),
+        started_at: Some(Timestamp::from_millis(5)),
+        ended: Some(Ended { status: BatchStatus::Completed, at: Timestamp::from_millis(50), error: None }),
+        ..Batch::default()
+    };
+    for name in ["origin", "fork", "vanished", "own"] {
+        let row = SessionRow {
+            session_id: name.into(),
+            state: Some("working".into()),
+            active_at: Some(Timestamp::from_millis(60)),
+            ..SessionRow::default()
+        };
+        step.put_session(&row).unwrap();
+        let (key, file) = session(&mut step, name);
+        match name {
+            "vanished" => {
+                step.add_transition(key, &change(20, "working", "registry"), Timestamp::from_millis(20))
+                    .unwrap();
+                step.end_shown_state(&watchbill_core::ids::SessionId::new(name)).unwrap();
+            }
+            "own" => {
+                step.add_transition(key, &change(20, "idle", "stream"), Timestamp::from_millis(20)).unwrap()
+            }
+            _ => drop(step.merge_batch(key, Some(file), &turn).unwrap()),
+        }
+    }
+    step.commit().unwrap();
+    let day = |number: i64| Timestamp::from_millis(number * DAY)..Timestamp::from_millis((number + 1) * DAY);
+    let names = |sessions: Vec<DaySession>| sessions.into_iter().map(|it| it.session_id).collect::<Vec<_>>();
+    let all = store.day_sessions(&day(0)).unwrap();
+    let turns: Vec<usize> = all.iter().map(|it| store.day_turns(it.key, &day(0)).unwrap().len()).collect();
+    assert_eq!(turns, [1, 0, 0, 0], "the copy of the fork does not count");
+    assert_eq!(all.iter().map(|it| it.is_own).collect::<Vec<_>>(), [false, false, false, true]);
+    assert_eq!(all[2].over_at, Some(Timestamp::from_millis(60)), "it works no longer than it was seen");
+    assert_eq!(names(store.day_sessions(&day(1)).unwrap()), Vec::<String>::new());
+    assert_eq!(store.last_active_before(day(1).start).unwrap(), Some(Timestamp::from_millis(50)));
 }

@@ -37,7 +37,10 @@ export class DayModel {
     const asked = ++this.#asked;
     try {
       const day = await this.#host.ask("day", this.date === undefined ? {} : { date: this.date });
-      if (asked === this.#asked) [this.day, this.failure] = [day, ""];
+      if (asked !== this.#asked) return;
+      // Midnight has passed: what was chosen belongs to another day.
+      if (this.day !== undefined && this.day.date !== day.date) [this.pick, this.#chosen] = [undefined, undefined];
+      [this.day, this.failure] = [day, ""];
     } catch (error) {
       if (asked === this.#asked) this.failure = reasonOf(error);
     }
@@ -56,10 +59,12 @@ export class DayModel {
     void this.load();
   }
 
-  /** The day before or after. There is none after today. */
+  /** The day before or after the one that was asked for. There is none after today. */
   step(by: number): void {
-    if (this.day === undefined || (by > 0 && this.day.now !== undefined)) return;
-    this.go(dayBeside(this.day.date, by));
+    if (this.day === undefined) return;
+    const from = this.date ?? this.day.date;
+    if (by > 0 && from === this.day.date && this.day.now !== undefined) return;
+    this.go(dayBeside(from, by));
   }
 
   zoom(by: number): void {
