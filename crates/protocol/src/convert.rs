@@ -69,6 +69,7 @@ impl From<&Row> for TrackedSession {
             title: non_empty(&row.title),
             branch: non_empty(&row.branch),
             repo_root: non_empty(&row.repo_root),
+            worktree_of: non_empty(&row.worktree_of),
             project_id: non_empty(&row.project_id),
             cwd: non_empty(&row.cwd),
             transcript_path: non_empty(&row.transcript_path),
@@ -96,7 +97,7 @@ impl From<&Row> for TrackedSession {
             refused: row.refused.as_deref().map(Refused::from),
             started_by: row.started_by.as_deref().map(|entrypoint| StartedBy {
                 entrypoint: entrypoint.to_owned(),
-                folder: non_empty(&row.repo_root).or_else(|| non_empty(&row.cwd)),
+                folder: row.project_folder().map(|folder| folder.to_string()),
                 failed: matches!(
                     row.state_kind,
                     Some(StateKind::Error | StateKind::Limit | StateKind::Crashed)

@@ -57,6 +57,8 @@ pub struct TrackedSession {
     pub title: Option<String>,
     pub branch: Option<String>,
     pub repo_root: Option<String>,
+    /// The top folder of the repository's main working tree, if the session works in another one.
+    pub worktree_of: Option<String>,
     pub project_id: Option<String>,
     pub cwd: Option<String>,
     pub transcript_path: Option<String>,

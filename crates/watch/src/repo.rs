@@ -1,5 +1,6 @@
 //! The repository that a working folder belongs to.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::fs::{FileKind, Fs};
@@ -54,6 +55,14 @@ fn common_of_pointer(fs: &dyn Fs, git: &Path) -> Option<PathBuf> {
         (name.trim() == "worktree").then(|| folder.join(value.trim().trim_matches('"')))
     });
     (real(back?)? == root).then_some(folder)
+}
+
+/// The top folder of the main working tree, if `root` is another working tree of that repository. `None` for the main one itself, and
+/// where the repository has no main working tree.
+pub fn main_tree(fs: &dyn Fs, root: &Path) -> Option<PathBuf> {
+    let common = common_git_dir(fs, root);
+    let main = common.parent().filter(|_| common.file_name() == Some(OsStr::new(".git")))?;
+    (main != canonical(fs, root.to_owned())).then(|| main.to_owned())
 }
 
 /// The branch of a working tree; `None` for a detached head, and where none can be read.
@@ -121,6 +130,8 @@ mod tests {
         std::fs::write(main.join(".git/worktrees/tree/gitdir"), back).unwrap();
         let common = |root: &Path| common_git_dir(&crate::fs::StdFs, root);
         assert_eq!((common(&main), common(&tree)), (main.join(".git"), main.join(".git")));
+        let of = |root: &Path| main_tree(&crate::fs::StdFs, root);
+        assert_eq!((of(&main), of(&tree)), (None, Some(main)));
     }
 
     #[test]
@@ -142,6 +153,7 @@ mod tests {
         let private = top.join("priv/.git");
         assert_eq!((common("priv"), common("tree")), (private.clone(), private.clone()));
         assert_eq!(common("priv/sub"), private.join("modules/sub"));
+        assert_eq!(main_tree(&crate::fs::StdFs, &top.join("priv/sub")), None, "a submodule is no worktree");
         write("own/made/commondir", "../../priv/.git\n");
         write("own/made/gitdir", &format!("{}/own/.git\n", top.display()));
         write("own/worktrees/made/commondir", "../../../priv/.git\n");

@@ -229,7 +229,8 @@ fn widths(room: usize) -> [usize; 3] {
 
 /// The project and the branch.
 pub fn place(session: &TrackedSession) -> String {
-    let folder = session.repo_root.as_deref().or(session.cwd.as_deref()).unwrap_or_default();
+    let folders = [&session.worktree_of, &session.repo_root, &session.cwd];
+    let folder = folders.into_iter().find_map(|folder| folder.as_deref()).unwrap_or_default();
     let project = folder.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     match session.branch.as_deref() {
         Some(branch) if !branch.is_empty() => one_line(&format!("{project} · {branch}")),

@@ -30,8 +30,8 @@ pub struct Sighting {
     pub wants: Arc<str>,
     /// The name of the work chain, else the session's title.
     pub title: Option<Arc<str>>,
-    /// The project's name and folder: the user may mute either.
-    pub projects: [Option<Arc<str>>; 2],
+    /// The project's name and folder, and the worktree's folder: the user may mute either.
+    pub projects: [Option<Arc<str>>; 3],
     /// The work goes on in another session.
     pub superseded: bool,
 }
@@ -39,7 +39,7 @@ pub struct Sighting {
 impl Sighting {
     /// Reads a row.
     pub fn of(row: &Row) -> Self {
-        let folder = row.repo_root.as_ref().or(row.cwd.as_ref());
+        let folder = row.project_folder();
         let project =
             folder.and_then(|folder| Path::new(&**folder).file_name()).map(|name| name.to_string_lossy());
         let name = project
@@ -58,7 +58,7 @@ impl Sighting {
             inferred: row.state_reason.confidence == Confidence::Inferred,
             wants: Arc::from(need.map(|need| wants(need, row)).unwrap_or_default()),
             title: row.work_chain_name.clone().or_else(|| row.title.clone()),
-            projects: [Some(Arc::clone(&name)), folder.cloned()],
+            projects: [Some(Arc::clone(&name)), folder.cloned(), row.repo_root.clone()],
             name,
             superseded: row.superseded.is_some(),
         }

@@ -53,6 +53,8 @@ pub struct Row {
     pub branch: Option<Arc<str>>,
     /// The repository's top folder, if it was found.
     pub repo_root: Option<Arc<str>>,
+    /// The top folder of the repository's main working tree, if the session works in another one.
+    pub worktree_of: Option<Arc<str>>,
     /// The project: the name of the folder in which the transcript lies.
     pub project_id: Option<Arc<str>>,
     /// The folder the session was launched in (the first `cwd`).
@@ -127,6 +129,11 @@ impl Row {
     /// Since when its state concerns the user: the end of a snooze counts as a new beginning.
     pub fn needed_since(&self) -> Timestamp {
         self.snooze_ended_at.map_or(self.state_since, |at| at.max(self.state_since))
+    }
+
+    /// The folder that names its project: the repository, else the launch folder.
+    pub fn project_folder(&self) -> Option<&Arc<str>> {
+        self.worktree_of.as_ref().or(self.repo_root.as_ref()).or(self.cwd.as_ref())
     }
 
     /// Whether the user can answer nothing there: a program started it, and no hook of ours waits for an answer.

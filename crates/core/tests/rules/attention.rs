@@ -27,7 +27,7 @@ fn seen(need: Option<Need>, since: i64) -> Sighting {
         name: Arc::from("api-server"),
         wants: Arc::from("wants to run `npm publish`"),
         title: None,
-        projects: [Some(Arc::from("api-server")), Some(Arc::from("/home/dev/api-server"))],
+        projects: [Some(Arc::from("api-server")), Some(Arc::from("/home/dev/api-server")), None],
         superseded: false,
     }
 }
@@ -256,7 +256,7 @@ fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
     let muted = Sighting {
         session: SessionId::new("m"),
         name: Arc::from("loud"),
-        projects: [Some(Arc::from("loud")), None],
+        projects: [Some(Arc::from("loud")), None, None],
         ..seen(Some(Need::Plan), -90_000)
     };
     attention.apply_sighting(at(-50_000), muted);

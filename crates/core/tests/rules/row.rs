@@ -28,6 +28,7 @@ pub fn bare(id: &str) -> Row {
         title: None,
         branch: None,
         repo_root: None,
+        worktree_of: None,
         project_id: None,
         cwd: None,
         transcript_path: None,

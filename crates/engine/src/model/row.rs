@@ -182,6 +182,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         .or(facts.and_then(|facts| facts.context_used))
         .or(hosted_used);
     let carried_on = facts.filter(|_| verdict.live || !inputs.live);
+    let repository = session.and_then(|session| session.repository.as_ref());
     let mut row = Row {
         session_id: inputs.id.clone(),
         agent: inputs.agent(),
@@ -202,7 +203,8 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         title: title(inputs, entry, hooks),
         // The agent writes `HEAD` for a folder without a repository and for a detached head. Neither is a branch.
         branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
-        repo_root: session.and_then(|session| session.repo_root.clone()),
+        repo_root: repository.map(|found| found.top.clone()),
+        worktree_of: repository.and_then(|found| found.main.clone()),
         project_id: inputs
             .fold
             .and_then(|(path, fold)| project_of(path, fold.cwd().map(|cwd| &**cwd)))

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use watchbill_agents::Root;
@@ -14,6 +13,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::Usage;
 
 use crate::model::paths::FilePath;
+use crate::witnesses::folders::Repository;
 
 /// The engine's data about one session, beside the files themselves.
 #[derive(Debug, Default)]
@@ -47,8 +47,8 @@ pub struct SessionData {
     pub aside: BTreeSet<FilePath>,
     /// The root under which it was found.
     pub root: Option<Root>,
-    /// The root of the repository that contains its launch folder.
-    pub repo_root: Option<Arc<str>>,
+    /// The repository that contains its launch folder.
+    pub repository: Option<Repository>,
     /// The transcript with which the chains were resolved, and the revision of its lineage.
     pub lineage: Option<(FilePath, u64)>,
 }

@@ -101,7 +101,7 @@ fn advance(rooms: &mut Rooms, id: &SessionId) {
             // The look at the folder found the repository. It comes before the rows.
             let repository = rooms.witnesses.repository(&cwd);
             if let Some(session) = rooms.sessions.get_mut(id) {
-                session.repo_root = repository;
+                session.repository = repository;
             }
         }
         Advanced::To(None) | Advanced::None => {}

@@ -12,7 +12,7 @@ use watchbill_agents::layout::{ClientPath, classify};
 use watchbill_agents::{Agent, traits};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{Fs, is_gone};
-use watchbill_watch::repo::repo_root;
+use watchbill_watch::repo::{main_tree, repo_root};
 
 /// Limit of watched folders: each watch takes from a resource of the whole system.
 pub const WATCH_LIMIT: usize = 256;
@@ -40,7 +40,24 @@ struct FolderEntry {
     /// When a session was last seen to work there.
     used: Option<Timestamp>,
     looked: Timestamp,
-    repository: Option<Arc<str>>,
+    repository: Option<Repository>,
+}
+
+/// The repository around a working folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// The top folder of the working tree.
+    pub top: Arc<str>,
+    /// That of the main working tree, if this is another one.
+    pub main: Option<Arc<str>>,
+}
+
+impl Repository {
+    fn find(fs: &dyn Fs, cwd: &Path) -> Option<Self> {
+        let top = repo_root(fs, cwd)?;
+        let shared = |path: &Path| Arc::from(path.to_string_lossy());
+        Some(Self { main: main_tree(fs, &top).as_deref().map(shared), top: shared(&top) })
+    }
 }
 
 /// The actions to take for a folder that a session works in.
@@ -61,8 +78,8 @@ pub struct FolderLook {
     pub folder: PathBuf,
     /// Markers and status files, sorted by name.
     pub files: Vec<FolderFile>,
-    /// The root of the repository around the working folder.
-    pub repository: Option<PathBuf>,
+    /// The repository around the working folder.
+    pub repository: Option<Repository>,
 }
 
 /// One small file in a working folder.
@@ -96,7 +113,7 @@ pub fn look(fs: &dyn Fs, folder: &Path) -> FolderLook {
     FolderLook {
         folder: folder.to_path_buf(),
         files: ours.take(FILE_LIMIT).filter_map(read).collect(),
-        repository: folder.parent().and_then(|cwd| repo_root(fs, cwd)),
+        repository: folder.parent().and_then(|cwd| Repository::find(fs, cwd)),
     }
 }
 
@@ -158,16 +175,15 @@ impl Folders {
     }
 
     /// Notes the repository that a look found. Says whether it changed.
-    pub fn set_repository(&mut self, folder: &Path, found: Option<&Path>) -> bool {
+    pub fn set_repository(&mut self, folder: &Path, found: Option<&Repository>) -> bool {
         let Some(known) = self.known.get_mut(folder) else { return false };
-        let found = found.map(|top| Arc::from(top.to_string_lossy()));
-        let changed = known.repository != found;
-        known.repository = found;
+        let changed = known.repository.as_ref() != found;
+        known.repository = found.cloned();
         changed
     }
 
-    /// The root of the repository around `cwd`, if a look has found one.
-    pub fn repository(&self, cwd: &str) -> Option<Arc<str>> {
+    /// The repository around `cwd`, if a look has found one.
+    pub fn repository(&self, cwd: &str) -> Option<Repository> {
         self.known.get(&folder_of(cwd))?.repository.clone()
     }
 
@@ -248,14 +264,14 @@ mod tests {
             if secs == 0 {
                 fs.mkdir("/repo/.git");
             }
-            folders.set_repository(&folder, found.as_deref());
+            folders.set_repository(&folder, found.as_ref());
             true
         };
         assert!(look_now(&mut folders, 0));
         assert_eq!(folders.repository("/repo"), None);
         assert!(!look_now(&mut folders, 59));
         assert!(look_now(&mut folders, 60));
-        assert_eq!(folders.repository("/repo").as_deref(), Some("/repo"));
+        assert_eq!(folders.repository("/repo").map(|found| found.top), Some("/repo".into()));
         assert!(!look_now(&mut folders, 600), "what was found is not looked for");
     }
 }

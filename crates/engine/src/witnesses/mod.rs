@@ -29,7 +29,7 @@ use crate::model::problem_report::ProblemReport;
 use crate::persist::changes::SeenFacts;
 use crate::world::environment::StepContext;
 use children::{ChildChange, ChildQuestion, Children};
-use folders::{FolderActions, FolderLook, Folders};
+use folders::{FolderActions, FolderLook, Folders, Repository};
 use hooks::{HookChange, HookSession, Hooks};
 use markers::Markers;
 use names::Names;
@@ -344,12 +344,12 @@ impl Witnesses {
     pub fn take_look(&mut self, look: &FolderLook, now: Timestamp) -> LookChange {
         let (markers, again) = self.markers.take(look, now);
         let (sessions, soon) = self.status_files.take(look, now);
-        let moved = self.folders.set_repository(&look.folder, look.repository.as_deref());
+        let moved = self.folders.set_repository(&look.folder, look.repository.as_ref());
         LookChange { markers, sessions, again: again.into_iter().chain(soon).min(), moved }
     }
 
     /// The repository around a working folder, if a look has found one.
-    pub fn repository(&self, cwd: &str) -> Option<Arc<str>> {
+    pub fn repository(&self, cwd: &str) -> Option<Repository> {
         self.folders.repository(cwd)
     }
 

@@ -62,6 +62,7 @@ pub fn full(id: &str) -> Row {
         title: text("Failing tests"),
         branch: text("main"),
         repo_root: text("/home/dev/work"),
+        worktree_of: None,
         project_id: text("-home-dev-work"),
         cwd: text("/home/dev/work"),
         transcript_path: text("/home/dev/.claude/projects/-home-dev-work/s.jsonl"),

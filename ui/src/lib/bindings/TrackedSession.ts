@@ -69,7 +69,11 @@ snoozedUntil?: string,
 /**
  * The user put it away. Only a view of all sessions shows it, until something new happens in it.
  */
-putAway?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, 
+putAway?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, 
+/**
+ * The top folder of the repository's main working tree, if the session works in another one.
+ */
+worktreeOf?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, 
 /**
  * Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
  */

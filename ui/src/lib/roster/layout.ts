@@ -99,7 +99,7 @@ function matches(session: TrackedSession, { terms, projects, agents, states }: W
   if (!states.every((wanted) => kinds.some((kind) => kind.startsWith(wanted)))) return false;
   if (!agents.every((wanted) => session.agent.startsWith(wanted))) return false;
   const { project } = placeOf(session);
-  const folders = [project, session.repoRoot, session.cwd].join("\n").toLocaleLowerCase();
+  const folders = [project, session.worktreeOf, session.repoRoot, session.cwd].join("\n").toLocaleLowerCase();
   if (!projects.every((wanted) => folders.includes(wanted))) return false;
   const now = nowOf(session);
   const text = [titleOf(session), project, session.branch, session.cwd, now.lead, now.code, session.goal, session.sessionId]

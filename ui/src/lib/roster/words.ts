@@ -44,10 +44,11 @@ function plainLine(text: string): string {
 /** Far more than a line shows. */
 const LONGEST_LINE = 2400;
 
-export function placeOf(session: TrackedSession): { project: string; branch?: string } {
-  const folder = session.repoRoot ?? session.cwd ?? session.projectId ?? "";
+export function placeOf(session: TrackedSession): { project: string; branch?: string; worktree?: string } {
+  const folder = session.worktreeOf ?? session.repoRoot ?? session.cwd ?? session.projectId ?? "";
   const project = oneLine(folder.split(/[/\\]/).filter(Boolean).at(-1) ?? "");
-  return session.branch === undefined ? { project } : { project, branch: oneLine(session.branch) };
+  const worktree = session.worktreeOf === undefined ? {} : { worktree: oneLine(session.repoRoot ?? "") };
+  return session.branch === undefined ? { project, ...worktree } : { project, branch: oneLine(session.branch), ...worktree };
 }
 
 /** Number of badges of the row, without the context bar. */
