@@ -69,6 +69,8 @@ const PICTURES = {
   "detail-terminal": { width: 900, height: 480, scheme: "light", steps: [...OPEN, "f"] },
   timeline: { width: 900, height: 1000, steps: [...OPEN, "top", "click:.tool .line:has-text('CHANGELOG.md')", "click:.run:has-text('Subagent')"] },
   "timeline-end": { width: 900, height: 900, scheme: "light", steps: [...OPEN, "click:.tool .line:has-text('npm test') >> nth=0"] },
+  changes: { width: 900, height: 760, steps: [...OPEN, "2", "wait:.added", "click:button:has-text('CHANGELOG.md')"] },
+  "changes-320": { width: 320, height: 560, scheme: "light", steps: [...OPEN, "2", "wait:.added"] },
   "request-approval": { mock: "asking", width: 1200, steps: asks("run") },
   "request-edit": { mock: "asking", width: 1200, steps: asks("edit") },
   "request-question": { mock: "asking", width: 1200, steps: [...asks("two"), "2"] },

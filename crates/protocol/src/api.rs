@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use ts_rs::TS;
 
 use crate::chain::WorkChain;
+use crate::changes::Changes;
 use crate::command::UserCommand;
 use crate::day::Day;
 use crate::doctor::{Doctor, HookSettings};
@@ -140,6 +141,8 @@ requests! {
         #[doc = "The subagent, if the transcript is one's."] agent: Option<String>,
         #[doc = "In bytes."] offset: u64,
     } => TimelinePlace;
+    /// What changed in the repository of a session since its work chain began.
+    [Window] Changes { #[doc = "A session."] session: String } => Box<Changes>;
     /// What each work chain did on a day.
     [Window] Day { #[doc = "Such as `2026-11-20`; absent: today."] date: Option<String> } => Box<Day>;
     /// The usage of the last days.

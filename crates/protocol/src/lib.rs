@@ -10,6 +10,7 @@
 pub mod alert;
 pub mod api;
 pub mod chain;
+pub mod changes;
 pub mod command;
 mod convert;
 pub mod day;

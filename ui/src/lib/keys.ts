@@ -121,7 +121,7 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["g g   Home   G   End", "First, last session; in a timeline its beginning, its end"],
   ["/", "Filter"],
   ["f", "Focus the session's terminal"],
-  [`1   3   4   ${MODIFIER} 1   ${MODIFIER} 3   ${MODIFIER} 4`, "Timeline, terminal, memory"],
+  [`1   2   3   4   ${MODIFIER} 1   ${MODIFIER} 2   ${MODIFIER} 3   ${MODIFIER} 4`, "Timeline, changes, terminal, memory"],
   ["i", "Write a prompt; Esc leaves the box, and a second Esc interrupts the turn"],
   ["N", "New session"],
   ["a", "Allow what the session asks, or approve its plan"],

@@ -17,11 +17,9 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::hooks::{DiffKind, DiffLine, HooksPreview, HooksStep};
 use watchbill_watch::fs::StdFs;
 
+use watchbill_history::query::changes::hunks;
 use watchbill_settings::configuration::refusal;
 use watchbill_settings::{Environment, Settings};
-
-/// Number of unchanged lines shown around a change.
-const AROUND: usize = 3;
 
 /// The target of an installation: one of the agent's folders, and the program that its hooks start.
 pub struct HookSetup {
@@ -160,23 +158,9 @@ impl HookSetup {
 }
 
 fn difference(before: &str, after: &str) -> Vec<DiffLine> {
-    use similar::ChangeTag;
-    let diff = similar::TextDiff::from_lines(before, after);
-    let mut lines = Vec::new();
-    for (number, group) in diff.grouped_ops(AROUND).iter().enumerate() {
-        if number > 0 {
-            lines.push(DiffLine { kind: DiffKind::Gap, text: String::new() });
-        }
-        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let kind = match change.tag() {
-                ChangeTag::Equal => DiffKind::Same,
-                ChangeTag::Insert => DiffKind::Added,
-                ChangeTag::Delete => DiffKind::Removed,
-            };
-            lines.push(DiffLine { kind, text: change.value().trim_end_matches(['\n', '\r']).to_owned() });
-        }
-    }
-    lines
+    let gap = || DiffLine { kind: DiffKind::Gap, text: String::new() };
+    let parts = hunks(before, after).into_iter().enumerate();
+    parts.flat_map(|(number, hunk)| (number > 0).then(gap).into_iter().chain(hunk.lines)).collect()
 }
 
 /// The hooks that we expect: their data folder, and the events that each client has.

@@ -1,6 +1,7 @@
 //! The handle of a running engine, for other threads: they subscribe, ask questions, give commands and stop the engine.
 
 mod access;
+mod changes;
 mod days;
 mod gate;
 mod memory;

@@ -77,6 +77,10 @@ impl Router {
             Request::TimelinePlace { session, agent, offset } => {
                 Reply::TimelinePlace(engine.timeline_place(&session, agent.as_deref(), offset)?)
             }
+            Request::Changes { session } => {
+                let row = self.row(&engine.chain(&session)?.head)?;
+                Reply::Changes(Box::new(engine.changes(&row)?))
+            }
             Request::Day { date } => Reply::Day(Box::new(engine.day(date.as_deref())?)),
             Request::Usage { days } => Reply::Usage(Box::new(engine.usage(days)?)),
             Request::ByteAt { session, at } => Reply::ByteAt(engine.byte_at(&session, &at)?),

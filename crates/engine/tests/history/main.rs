@@ -4,6 +4,7 @@
 
 mod archive_without_rows;
 mod archived;
+mod changes;
 #[path = "../../../watch/tests/it/counting_fs.rs"]
 #[allow(dead_code, reason = "shared with all tests that need a file system watched")]
 mod counting_fs;

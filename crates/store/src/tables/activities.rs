@@ -242,6 +242,21 @@ fn short_columns() -> String {
     COLUMNS.replacen("input", "iif(tool IN ('TodoWrite', 'TaskCreate', 'TaskUpdate'), input, NULL)", 1)
 }
 
+/// The calls of one tool on one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileCalls {
+    /// The file, as the agent named it.
+    pub path: String,
+    /// The tool.
+    pub tool: String,
+    /// The folder that the session was launched in.
+    pub cwd: Option<String>,
+    /// How many.
+    pub count: u64,
+    /// The newest.
+    pub newest: Option<Timestamp>,
+}
+
 impl Store {
     /// The activities of a session in order of their times.
     ///
@@ -297,6 +312,25 @@ impl Store {
                  ORDER BY a.at DESC";
         self.rows(query, (session, project.cast_signed(), At(since)), |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+    }
+
+    /// The calls of a work chain that named a file and succeeded, by file and tool.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn file_calls(&self, chain: &str) -> Result<Vec<FileCalls>, StoreError> {
+        let query = "SELECT a.path, a.tool, s.cwd, count(*), max(a.at) FROM sessions s JOIN activities a ON a.session = s.id
+                 WHERE s.chain_id = ?1 AND a.path IS NOT NULL AND a.tool IS NOT NULL AND a.outcome = 'ok'
+                 GROUP BY a.path, a.tool, s.cwd";
+        self.rows(query, [chain], |row| {
+            Ok(FileCalls {
+                path: row.get(0)?,
+                tool: row.get(1)?,
+                cwd: row.get(2)?,
+                count: uncount(row.get(3)?),
+                newest: time(row, 4)?,
+            })
         })
     }
 

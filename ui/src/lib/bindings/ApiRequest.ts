@@ -81,7 +81,11 @@ agent?: string,
 /**
  *In bytes.
  */
-offset: number, } | { "request": "day", 
+offset: number, } | { "request": "changes", 
+/**
+ *A session.
+ */
+session: string, } | { "request": "day", 
 /**
  *Such as `2026-11-20`; absent: today.
  */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 
-import { diffCounts, lineDiff } from "./diff";
+import { diffCounts, lineDiff, marksOf } from "./diff";
 import { readInput } from "./tool";
 
-const SIGN = { same: " ", added: "+", removed: "-" } as const;
+const SIGN = { same: " ", added: "+", removed: "-", gap: "" } as const;
 const drawn = (before: string, after: string): string[] => lineDiff(before, after).map((line) => SIGN[line.kind] + line.text);
 
 test("only what changed is marked", () => {
@@ -36,4 +36,17 @@ test("edits are shown as diffs, commands as commands, the rest as JSON", () => {
 
 test.each(['{"command": "cut', "null", "[1]", ""])("input that is no object is shown unchanged: %j", (input) => {
   expect(readInput("Bash", input)).toEqual({ as: "text", text: input });
+});
+
+test("a line that replaces another is marked where its words differ", () => {
+  const lines = (removed: string[], added: string[]) => [...removed.map((text) => ({ kind: "removed" as const, text })), ...added.map((text) => ({ kind: "added" as const, text }))];
+  const marked = (...of: [string[], string[]]) => {
+    const all = lines(...of);
+    return [...marksOf(all)].map(([at, [from, to]]) => all[at]!.text.slice(from, to));
+  };
+  expect(marked(["let total = one + two;"], ["let total = one + three;"])).toEqual(["two", "three"]);
+  expect(marked(["a b", "c d"], ["a x", "c y"])).toEqual(["b", "x", "d", "y"]);
+  expect(marked(["return value"], ["if (broken) throw new Error()"]), "other lines").toEqual([]);
+  expect(marked(["one line"], ["one line", "and one more"]), "no pairs").toEqual([]);
+  expect(marked(["x"], ["x;"]), "what was empty before has no mark of its own").toEqual(["", ";"]);
 });

@@ -27,7 +27,8 @@ impl Handle {
         usage::usage(&self.settings(), days, SystemClock.now())
     }
 
-    fn has_history(&self) -> Result<(), ApiError> {
+    /// The demo keeps nothing.
+    pub(super) fn has_history(&self) -> Result<(), ApiError> {
         match self.is_demo {
             true => Err(ApiError::new(ErrorCode::Unsupported, "the demo keeps no history")),
             false => Ok(()),

@@ -24,6 +24,7 @@ import { callIn, searchMock } from "./search";
 import { MockSettings } from "./settings";
 import { type Preset, type Step, UNWELL } from "./presets";
 import { agentTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
+import { everydayChanges } from "./changes";
 import { everydayUsage, noUsage } from "./usage";
 import { MockWords } from "./words";
 
@@ -70,6 +71,7 @@ export class MockHost implements Host {
     agent_timeline: ({ session, agent, from, limit }) => ({ sessionId: session, workChainId: this.#find(session).workChainId, agentId: agent, ...stretch(agentTimeline(session), from, limit) }),
     timeline_place: ({ session, agent, offset }) =>
       agent === undefined ? { index: offset, within: [] } : { index: callIn(this.#timeline(this.#find(session))), within: [{ agentId: agent, index: offset }] },
+    changes: () => this.#preset.changes ?? everydayChanges,
     day: ({ date }) => (date !== undefined && date !== "2026-03-14" ? emptyDay(date) : (this.#preset.day ?? everydayDay)()),
     usage: ({ days }) => (this.#preset.rows.length === 0 ? noUsage : everydayUsage)(days),
     byte_at: () => 3,

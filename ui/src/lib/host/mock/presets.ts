@@ -1,9 +1,11 @@
 // The presets of the mock host, by name: its first state and its script. Chosen by `?mock=NAME`.
 
+import type { Changes } from "../../bindings/Changes";
 import type { Day } from "../../bindings/Day";
 import type { Doctor } from "../../bindings/Doctor";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
+import { longChanges } from "./changes";
 import { emptyDay, fullDay } from "./day";
 import { ownRows } from "./own";
 import { askingRows } from "./requests";
@@ -26,6 +28,7 @@ export type Preset = {
   /** A folder is not there, the hooks are missing, and a file could not be read. */
   readonly unwell?: boolean;
   readonly day?: () => Day;
+  readonly changes?: Changes;
   /** The window begins as a strip. */
   readonly compact?: boolean;
   /** Very many rows with so many changes a second, instead of `rows`. */
@@ -55,6 +58,8 @@ export function presetNamed(name: string): Preset {
   switch (name) {
     case "empty":
       return { rows: [], day: () => ({ ...emptyDay("2026-03-14"), now: iso(ENGINE_START) }) };
+    case "long-change":
+      return { rows: everydayRows(), changes: longChanges };
     case "full-day":
       return { rows: everydayRows(), day: () => fullDay(200) };
     case "first":

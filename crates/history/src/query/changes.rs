@@ -1,0 +1,224 @@
+//! What changed in the repository of a work chain since it began, and which of it the chain edited.
+
+mod git;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use similar::{ChangeTag, TextDiff};
+use watchbill_core::time::Timestamp;
+use watchbill_core::tool::ToolKind;
+use watchbill_protocol::changes::{ChangedFile, Changes, FileFate, Hunk};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::hooks::{DiffKind, DiffLine};
+use watchbill_settings::Settings;
+use watchbill_store::{OpenMode, Store};
+
+use self::git::{Candidate, WorkingTree};
+use crate::errors::{data_dir, store_api_error};
+use crate::query::Gate;
+
+/// The most files that are shown.
+const MOST_FILES: usize = 200;
+
+/// The largest file whose lines are compared, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The most lines of all files. More would hold the window up.
+const MOST_LINES: usize = 20_000;
+
+/// Equal lines around a change.
+const AROUND: usize = 3;
+
+/// After this time, lines that differ are no longer searched for equal ones among them.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// The edits of one file.
+#[derive(Debug, Clone, Copy, Default)]
+struct Edits {
+    count: u64,
+    newest: Option<Timestamp>,
+}
+
+/// The changes in the repository at `root`, with the edits of a work chain told apart. Blocks for as long as git and the disk do.
+///
+/// # Errors
+/// When nothing is stored, an `exclude` rule names the folder, or git cannot read the repository.
+pub fn changes(settings: &Settings, chain: &str, root: &Path) -> Result<Changes, ApiError> {
+    let gate = Gate::of(settings)?;
+    if gate.exclude().excludes(&root.to_string_lossy()) {
+        return Err(ApiError::new(
+            ErrorCode::NotFound,
+            "`exclude` names this folder, so nothing of it is shown",
+        ));
+    }
+    let store = Store::open(data_dir(settings)?, OpenMode::Read).map_err(|error| store_api_error(&error))?;
+    let since = store.chain_began(chain).map_err(|error| store_api_error(&error))?;
+    let (mut edits, elsewhere) = edits(&store, chain, root)?;
+    let tree = WorkingTree::at(root);
+    let base = tree.base(since)?;
+    let shown = |path: &str| !gate.exclude().excludes(&root.join(path).to_string_lossy());
+    let mut candidates = tree.candidates(&base)?;
+    candidates.retain(|file| shown(&file.path));
+    candidates.sort_by_cached_key(|file| {
+        (Reverse(edits.get(&file.path).and_then(|it| it.newest)), file.path.clone())
+    });
+    candidates.dedup_by(|a, b| a.path == b.path);
+    let mut files = Vec::new();
+    let mut room = MOST_LINES;
+    let mut left_out = 0;
+    for candidate in candidates {
+        if files.len() == MOST_FILES {
+            left_out += 1;
+        } else if let Some(file) = compare(&tree, candidate, &mut edits, &mut room) {
+            files.push(file);
+        }
+    }
+    Ok(Changes {
+        root: root.to_string_lossy().into_owned(),
+        since: since.map(|at| at.to_string()),
+        base: base.is_commit.then(|| base.name.chars().take(10).collect()),
+        files,
+        left_out,
+        elsewhere: elsewhere.into_iter().filter(|path| !gate.exclude().excludes(path)).collect(),
+    })
+}
+
+/// The edits of a chain: by the path below `root`, and the paths outside.
+fn edits(
+    store: &Store,
+    chain: &str,
+    root: &Path,
+) -> Result<(BTreeMap<String, Edits>, Vec<String>), ApiError> {
+    let mut inside: BTreeMap<String, Edits> = BTreeMap::new();
+    let mut outside = Vec::new();
+    // The agent may name the repository by another way than `root` does.
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    for call in store.file_calls(chain).map_err(|error| store_api_error(&error))? {
+        if !ToolKind::of(&call.tool).changes_file() {
+            continue;
+        }
+        let path = Path::new(call.cwd.as_deref().unwrap_or_default()).join(&call.path);
+        let below = path.strip_prefix(root).map(Path::to_owned).or_else(|_| {
+            let folder = real(path.parent().unwrap_or(&path));
+            folder.join(path.file_name().unwrap_or_default()).strip_prefix(real(root)).map(Path::to_owned)
+        });
+        match below {
+            Ok(below) => {
+                let edits = inside.entry(below.to_string_lossy().replace('\\', "/")).or_default();
+                edits.count += call.count;
+                edits.newest = edits.newest.max(call.newest);
+            }
+            Err(_) => outside.push(path.to_string_lossy().into_owned()),
+        }
+    }
+    outside.sort();
+    outside.dedup();
+    Ok((inside, outside))
+}
+
+/// Compares a file with its content from before. `None` if they are equal: git had seen another time alone.
+fn compare(
+    tree: &WorkingTree<'_>,
+    candidate: Candidate,
+    edits: &mut BTreeMap<String, Edits>,
+    room: &mut usize,
+) -> Option<ChangedFile> {
+    let Candidate { path, fate, before } = candidate;
+    let own = edits.remove(&path).unwrap_or_default();
+    let mut file = ChangedFile {
+        edits: own.count,
+        edited_at: own.newest.map(|at| at.to_string()),
+        fate,
+        added: 0,
+        removed: 0,
+        hunks: Vec::new(),
+        note: None,
+        path,
+    };
+    let before = match (before, fate) {
+        (Some(object), _) => tree.content(&object).map(plain).map_err(|error| error.message),
+        (None, FileFate::Added) => Ok(String::new()),
+        (None, _) => Err("It was no plain file before.".to_owned()),
+    };
+    let after = match fate {
+        FileFate::Removed => Ok(String::new()),
+        _ => read(&tree.path(&file.path)),
+    };
+    match (before, after) {
+        (Ok(before), Ok(after)) if before == after && fate == FileFate::Changed => return None,
+        (Ok(before), Ok(after)) if [&before, &after].iter().any(|text| text.contains('\0')) => {
+            file.note = Some("It is no text.".to_owned());
+        }
+        (Ok(before), Ok(after)) => {
+            let mut hunks = hunks(&before, &after);
+            let count =
+                |kind| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|it| it.kind == kind).count() as u64;
+            (file.added, file.removed) = (count(DiffKind::Added), count(DiffKind::Removed));
+            if cut(&mut hunks, room) {
+                file.note = Some("The rest is left out: there are too many lines.".to_owned());
+            }
+            file.hunks = hunks;
+        }
+        (Err(note), _) | (_, Err(note)) => file.note = Some(note),
+    }
+    Some(file)
+}
+
+/// The content of a plain file. A link is not followed: it may lead out of the repository.
+fn read(path: &Path) -> Result<String, String> {
+    let failed = |error: io::Error| format!("It could not be read: {error}.");
+    let about = std::fs::symlink_metadata(path).map_err(failed)?;
+    if !about.is_file() {
+        return Err("It is no plain file.".to_owned());
+    }
+    if about.len() > MOST_BYTES {
+        return Err(format!("It has {} kB, which is too much to compare.", about.len() / 1000));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(plain(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A text with the ends of lines that git stores. Git may write others into the working tree.
+fn plain(text: String) -> String {
+    if text.contains("\r\n") { text.replace("\r\n", "\n") } else { text }
+}
+
+/// Leaves as many lines as there is room for. Returns whether some are gone.
+fn cut(hunks: &mut Vec<Hunk>, room: &mut usize) -> bool {
+    let all: usize = hunks.iter().map(|hunk| hunk.lines.len()).sum();
+    for hunk in hunks.iter_mut() {
+        hunk.lines.truncate(*room);
+        *room -= hunk.lines.len();
+    }
+    hunks.retain(|hunk| !hunk.lines.is_empty());
+    hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() < all
+}
+
+/// The lines that differ between two texts, with three equal lines around them.
+pub fn hunks(before: &str, after: &str) -> Vec<Hunk> {
+    let diff = TextDiff::configure().deadline(Instant::now() + PATIENCE).diff_lines(before, after);
+    let hunk = |group: &Vec<similar::DiffOp>| {
+        let first = |range: std::ops::Range<usize>| u32::try_from(range.start + 1).unwrap_or(u32::MAX);
+        let line = |change: similar::Change<&str>| DiffLine {
+            kind: match change.tag() {
+                ChangeTag::Equal => DiffKind::Same,
+                ChangeTag::Insert => DiffKind::Added,
+                ChangeTag::Delete => DiffKind::Removed,
+            },
+            text: change.value().trim_end_matches(['\n', '\r']).to_owned(),
+        };
+        Some(Hunk {
+            before: first(group.first()?.old_range()),
+            after: first(group.first()?.new_range()),
+            lines: group.iter().flat_map(|op| diff.iter_changes(op)).map(line).collect(),
+        })
+    };
+    diff.grouped_ops(AROUND).iter().filter_map(hunk).collect()
+}
