@@ -63,3 +63,41 @@ test("a folder without a repository says so, and is tried again", async () => {
     await page.locator(".line:has-text('package.json')").waitFor();
   });
 });
+
+test("notes on lines go to the clipboard, or as one prompt to an own session", async () => {
+  await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
+    await openFirst(page);
+    await page.keyboard.press("Control+2");
+    await page.locator("[data-note]").first().focus();
+    for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    await page.locator("textarea[aria-label='Note on this line']").waitFor();
+    assert.equal(await page.locator("[aria-label=Notes]").count(), 0, "an empty note is none");
+    await page.keyboard.type("Why not 3.0?");
+    await page.keyboard.press("Enter");
+    await becomes(page, () => document.activeElement?.getAttribute("aria-label"), "Note on line 3", "the focus is back at the line");
+    assert.equal(await page.locator("[aria-label=Notes] b").textContent(), "1 note");
+    assert.equal(await page.locator("[aria-label=Notes] >> text=Send to the session").count(), 0, "not its own session");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("taken back");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("textarea").count(), 1);
+    await page.click("[aria-label=Notes] >> text=Copy");
+    await becomes(page, () => window.mockHost.copied.at(-1), 'package.json:3\n> "version": "2.4.0",\nWhy not 3.0?');
+    await page.keyboard.press("Control+1");
+    await page.keyboard.press("Control+2");
+    await page.locator("[aria-label=Notes]").waitFor();
+    await page.click("[aria-label=Notes] >> text=Discard");
+    await becomes(page, () => document.querySelectorAll("textarea, [aria-label=Notes]").length, 0);
+  });
+  await browser.withWindow({ mock: "own", width: 1200 }, async (page) => {
+    await page.click("[data-session='own-works']");
+    await page.locator("[data-live]").first().waitFor();
+    await page.keyboard.press("Control+2");
+    await page.locator("[data-note]").first().focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("Rename it.");
+    await page.click("[aria-label=Notes] >> text=Send to the session");
+    await becomes(page, () => window.mockHost.own.sessions.get("own-works").commands.at(-1).text, 'package.json:2\n> "name": "api-server",\nRename it.');
+  });
+});

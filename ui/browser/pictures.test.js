@@ -70,6 +70,7 @@ const PICTURES = {
   timeline: { width: 900, height: 1000, steps: [...OPEN, "top", "click:.tool .line:has-text('CHANGELOG.md')", "click:.run:has-text('Subagent')"] },
   "timeline-end": { width: 900, height: 900, scheme: "light", steps: [...OPEN, "click:.tool .line:has-text('npm test') >> nth=0"] },
   changes: { width: 900, height: 760, steps: [...OPEN, "2", "wait:.added", "click:button:has-text('CHANGELOG.md')"] },
+  "changes-notes": { width: 900, height: 600, scheme: "light", steps: [...OPEN, "2", "wait:.added", "click:[data-note] >> nth=2", "type:Why not 3.0?"] },
   "changes-320": { width: 320, height: 560, scheme: "light", steps: [...OPEN, "2", "wait:.added"] },
   "request-approval": { mock: "asking", width: 1200, steps: asks("run") },
   "request-edit": { mock: "asking", width: 1200, steps: asks("edit") },
