@@ -60,6 +60,7 @@ impl From<&Row> for TrackedSession {
             request: row.request.as_ref().map(Request::from),
             snoozed_until: row.snoozed_until.map(|at| at.to_string()),
             put_away: row.put_away.then_some(true),
+            unseen: row.unseen.then_some(true),
             has_pending_tool_use: !row.pending_tools.is_empty(),
             pending_tool: pending::principal(&row.pending_tools)
                 .map(|call| ToolTarget { tool: call.tool.to_string(), target: call.target.to_string() }),

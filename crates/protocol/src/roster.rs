@@ -47,6 +47,8 @@ pub struct TrackedSession {
     pub snoozed_until: Option<String>,
     /// The user put it away. Only a view of all sessions shows it, until something new happens in it.
     pub put_away: Option<bool>,
+    /// Its turn has ended while this Watchbill ran, and neither its pane nor its terminal was in front since.
+    pub unseen: Option<bool>,
     pub has_pending_tool_use: bool,
     pub pending_tool: Option<ToolTarget>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

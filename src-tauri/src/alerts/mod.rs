@@ -47,6 +47,9 @@ pub use platform::health;
 pub use signals::Alerts;
 use terminals::Terminals;
 
+/// The need of a turn that has ended. Its mark in the roster goes when the user looks at the terminal, also where no alert is wanted.
+const FINISHED: &str = "finished";
+
 /// Why a notification on a locked screen takes no answer.
 const LOCKED: &str =
     "Nothing was answered: Watchbill takes no answers from notifications while the screen is locked.";
@@ -212,9 +215,14 @@ impl Showing {
         // One timeout for the whole summary: thirty hanging terminals must not delay it for minutes.
         let until = self.terminals.patience();
         match alert {
-            Alert::Raised { episode, silence: None } => {
+            Alert::Raised { episode, silence } if silence.is_none() || episode.need == FINISHED => {
                 let seen = self.is_seen(&episode, until).await;
-                Alert::Raised { episode, silence: seen.then(|| "in_front".to_owned()) }
+                if seen && episode.need == FINISHED {
+                    let session = episode.session_id.clone();
+                    let looked = move |engine: &Handle| Ok(engine.looked_at(&session));
+                    let _ = self.app.state::<AppState>().ask(looked).await;
+                }
+                Alert::Raised { episode, silence: silence.or_else(|| seen.then(|| "in_front".to_owned())) }
             }
             Alert::AlreadySo { episodes } => {
                 let mut unseen = Vec::new();

@@ -40,6 +40,12 @@ test("a row shows title, age, place, current activity and badges", () => {
   }
 });
 
+test("a finished turn that was not looked at has a mark", () => {
+  expect(within(showRow(row({ sessionId: "a" })).button).queryByLabelText("not looked at yet")).toBeNull();
+  cleanup();
+  expect(within(showRow(row({ sessionId: "a", unseen: true })).button).getByLabelText("not looked at yet")).toBeTruthy();
+});
+
 test("a row names its agent where there are several", () => {
   const codex = row({ sessionId: "a", agent: "codex" });
   expect(showRow(codex).button.textContent).not.toContain("Codex");

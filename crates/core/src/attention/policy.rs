@@ -44,6 +44,8 @@ struct Watched {
     raised: bool,
     /// A mute or quiet hours kept it silent, so it is reported when they end.
     deferred: bool,
+    /// The user has looked at it, or it is from before watching began.
+    looked_at: bool,
 }
 
 impl Attention {
@@ -57,9 +59,25 @@ impl Attention {
         self.settings = settings;
     }
 
-    /// Sets the sessions whose window or terminal the user is looking at.
-    pub fn set_in_front(&mut self, sessions: BTreeSet<SessionId>) {
+    /// Sets the sessions whose window or terminal the user is looking at. Returns those whose end of a turn was not looked at before.
+    pub fn set_in_front(&mut self, sessions: BTreeSet<SessionId>) -> Vec<SessionId> {
         self.in_front = sessions;
+        let in_front = self.in_front.clone();
+        in_front.into_iter().filter(|session| self.look_at(session)).collect()
+    }
+
+    /// The user looks at a session for a moment. Returns whether it had an end of a turn that was not looked at.
+    pub fn look_at(&mut self, session: &SessionId) -> bool {
+        let was_unseen = self.is_unseen(session);
+        if let Some(watched) = self.sessions.get_mut(session) {
+            watched.looked_at = true;
+        }
+        was_unseen
+    }
+
+    /// Whether its turn has ended since watching began, and the user has not looked at it since.
+    pub fn is_unseen(&self, session: &SessionId) -> bool {
+        self.sessions.get(session).is_some_and(|watched| watched.need == Need::Finished && !watched.looked_at)
     }
 
     /// Mutes all alerts until then ("mute for an hour"); `None` ends the mute.
@@ -163,9 +181,11 @@ impl Attention {
         // different times, and an event just before watching began may be seen only afterwards. One alert too many is
         // better than one too few.
         let began = self.began.filter(|began| was_at_ease || since + SAME_EVENT >= *began);
+        let is_reported = began.is_none();
+        let looked_at = is_reported || self.in_front.contains(&session);
         self.sessions.insert(
             session,
-            Watched { seen, need, since, is_reported: began.is_none(), raised: false, deferred: false },
+            Watched { seen, need, since, is_reported, raised: false, deferred: false, looked_at },
         );
     }
 

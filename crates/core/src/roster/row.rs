@@ -41,6 +41,8 @@ pub struct Row {
     pub snooze_ended_at: Option<Timestamp>,
     /// The user put it away, and nothing new has happened in it since.
     pub put_away: bool,
+    /// Its turn has ended, and the user has not looked at it since.
+    pub unseen: bool,
     /// Tool calls without a result, oldest first; those of subagents newest first.
     pub pending_tools: Vec<PendingTool>,
     /// The first prompt of the user, one line.

@@ -535,3 +535,32 @@ fn a_need_with_a_future_time_counts_once_the_clock_is_set_right() {
     attention.apply_sighting(at(5_000), seen(Some(Need::Question), 5_000));
     assert_eq!(raised(&attention.advance(at(9_000))).len(), 1, "what came after is nothing of the past");
 }
+
+#[test]
+fn a_finished_turn_is_unseen_until_its_pane_or_terminal_was_in_front() {
+    let mut attention = Attention::new(AttentionSettings::default());
+    let finished = |secs: i64| seen(Some(Need::Finished), secs * 1_000);
+    let session = finished(0).session;
+    attention.apply_sighting(at(-10_000), finished(-60));
+    attention.begin(at(0));
+    assert!(!attention.is_unseen(&session), "it ended before watching began");
+    let ends = |attention: &mut Attention, secs: i64| {
+        attention.apply_sighting(at((secs - 5) * 1_000), seen(None, (secs - 5) * 1_000));
+        assert!(!attention.is_unseen(&session), "it works");
+        attention.apply_sighting(at(secs * 1_000), finished(secs));
+    };
+    ends(&mut attention, 20);
+    assert!(attention.is_unseen(&session));
+    attention.apply_sighting(at(21_000), finished(20));
+    assert!(attention.is_unseen(&session), "another witness of the same end");
+    assert!(attention.look_at(&session) && !attention.is_unseen(&session));
+    assert!(!attention.look_at(&session), "nothing changes");
+    ends(&mut attention, 40);
+    assert_eq!(attention.set_in_front([session.clone()].into()), std::slice::from_ref(&session));
+    assert!(!attention.is_unseen(&session));
+    ends(&mut attention, 60);
+    assert!(!attention.is_unseen(&session), "it ended while its pane was in front");
+    assert_eq!(attention.set_in_front(BTreeSet::new()), []);
+    ends(&mut attention, 80);
+    assert!(attention.is_unseen(&session));
+}

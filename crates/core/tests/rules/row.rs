@@ -48,6 +48,7 @@ pub fn bare(id: &str) -> Row {
         snoozed_until: None,
         snooze_ended_at: None,
         put_away: false,
+        unseen: false,
         tokens: None,
         context_used: None,
         context_size: None,

@@ -159,6 +159,11 @@ impl Handle {
         let _ = self.inbox.send(Message::Attention(AttentionInput::InFront(sessions)));
     }
 
+    /// The user looks at the terminal of a session.
+    pub fn looked_at(&self, session: &str) {
+        let _ = self.inbox.send(Message::Attention(AttentionInput::Looked(SessionId::new(session))));
+    }
+
     /// Whether alerts make a sound.
     pub fn alerts_sound(&self) -> bool {
         self.settings().alerts.sound
@@ -249,7 +254,9 @@ impl Handle {
     /// When the session is not known or the engine has stopped. A terminal that cannot be shown is an answer, not an
     /// error.
     pub fn focus_terminal(&self, session: &str) -> Result<FocusAnswer, ApiError> {
-        Ok(focus::focus(&self.session_location(session)?))
+        let location = self.session_location(session)?;
+        self.looked_at(session);
+        Ok(focus::focus(&location))
     }
 
     /// Whether the user looks at the terminal of a session; `None` if unknown. Blocks the caller's thread for some

@@ -25,10 +25,11 @@ impl Alerting {
         self.policy.set_settings(settings);
     }
 
-    /// Passes a row of the default roster to the policy, and sets `needs` of the row. If a need has not lasted long enough yet, returns when it will.
+    /// Passes a row of the default roster to the policy, and sets `needs` and `unseen` of the row. If a need has not lasted long enough yet, returns when it will.
     pub fn observe_row(&mut self, row: &mut Row, now: Timestamp) -> Option<Timestamp> {
         self.policy.apply_sighting(now, Sighting::of(row));
         row.needs = self.counted_need(&row.session_id, now);
+        row.unseen = self.policy.is_unseen(&row.session_id);
         let (_, counts_at) = self.policy.need_of(&row.session_id)?;
         (counts_at > now).then_some(counts_at)
     }
@@ -59,9 +60,14 @@ impl Alerting {
         std::mem::take(&mut self.muting_changed)
     }
 
-    /// Sets the sessions whose window is in front.
-    pub fn set_in_front(&mut self, sessions: BTreeSet<SessionId>) {
-        self.policy.set_in_front(sessions);
+    /// Sets the sessions whose window is in front. Returns those whose rows change by it.
+    pub fn set_in_front(&mut self, sessions: BTreeSet<SessionId>) -> Vec<SessionId> {
+        self.policy.set_in_front(sessions)
+    }
+
+    /// The user looks at a session's terminal. Returns whether its row changes by it.
+    pub fn look_at(&mut self, session: &SessionId) -> bool {
+        self.policy.look_at(session)
     }
 
     /// The number of sessions that need the user now, by kind of need.

@@ -195,6 +195,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         snoozed_until: None,
         snooze_ended_at: None,
         put_away: false,
+        unseen: false,
         pending_tools,
         goal: facts
             .and_then(|facts| facts.goal.clone())

@@ -7,7 +7,7 @@ use super::rooms::Rooms;
 use crate::model::schedule::Due;
 use crate::step::input::{AttentionInput, Output};
 
-/// Takes in an event that concerns alerts and changes no session.
+/// Takes in an event that concerns alerts and what the user has looked at.
 pub(super) fn take_attention(rooms: &mut Rooms, input: AttentionInput) {
     match input {
         AttentionInput::Zone(zone) => {
@@ -16,7 +16,15 @@ pub(super) fn take_attention(rooms: &mut Rooms, input: AttentionInput) {
             }
         }
         AttentionInput::Mute(until) => mute(rooms, until),
-        AttentionInput::InFront(sessions) => rooms.alerting.set_in_front(sessions),
+        AttentionInput::InFront(sessions) => {
+            let seen = rooms.alerting.set_in_front(sessions);
+            rooms.rows.mark_all(seen);
+        }
+        AttentionInput::Looked(session) => {
+            if rooms.alerting.look_at(&session) {
+                rooms.rows.mark(session);
+            }
+        }
     }
 }
 

@@ -85,7 +85,7 @@ pub enum ServerWord {
     Gone,
 }
 
-/// An event that concerns alerts and changes no session.
+/// An event that concerns alerts and what the user has looked at.
 pub enum AttentionInput {
     /// The machine's time zone changed.
     Zone(TimeZone),
@@ -93,6 +93,8 @@ pub enum AttentionInput {
     Mute(Option<Timestamp>),
     /// The sessions whose window is in front.
     InFront(BTreeSet<SessionId>),
+    /// The user looks at the terminal of a session.
+    Looked(SessionId),
 }
 
 impl Input {

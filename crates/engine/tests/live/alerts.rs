@@ -44,6 +44,11 @@ fn the_end_of_a_turn_alerts_every_listener_and_the_next_prompt_clears_the_alert(
         let Alert::Raised { episode, silence: None } = next(alerts) else { panic!("an alert") };
         assert_eq!((episode.session_id.as_str(), episode.need.as_str()), (&*author.session, "finished"));
     }
+    // The row is marked until the user looks at its terminal or its pane.
+    let is_unseen = || engine.roster(false).expect("it runs").sessions[0].unseen == Some(true);
+    assert!(is_unseen());
+    engine.looked_at(&author.session);
+    assert!(!is_unseen(), "the engine takes its messages in order");
     drop(second);
     folder.append(&author, &author.prompt(4, now()));
     assert!(matches!(next(&first), Alert::Cleared { session_id, .. } if session_id == *author.session));

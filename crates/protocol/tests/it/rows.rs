@@ -81,6 +81,7 @@ pub fn full(id: &str) -> Row {
         snoozed_until: Some(at(900)),
         snooze_ended_at: None,
         put_away: true,
+        unseen: true,
         tokens: Some(Usage { input: 10, output: 20, cache_read: 30_000, cache_write: 400 }),
         context_used: Some(30_430),
         context_size: Some(167_000),

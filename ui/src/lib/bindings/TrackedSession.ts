@@ -69,7 +69,11 @@ snoozedUntil?: string,
 /**
  * The user put it away. Only a view of all sessions shows it, until something new happens in it.
  */
-putAway?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, 
+putAway?: boolean, 
+/**
+ * Its turn has ended while this Watchbill ran, and neither its pane nor its terminal was in front since.
+ */
+unseen?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, 
 /**
  * The top folder of the repository's main working tree, if the session works in another one.
  */
