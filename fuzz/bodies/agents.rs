@@ -1,7 +1,9 @@
-//! Any lines as the transcript of any agent, and as what it tells a hook: nothing panics, and the report counts the records.
+//! Any lines as the transcript of any agent, as a document, and as what it tells a hook: nothing panics, and the report counts the
+//! records.
 //!
 //! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
+use watchbill_agents::document::lines;
 use watchbill_agents::{Agent, traits};
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::SessionFold;
@@ -10,6 +12,14 @@ use watchbill_core::transcript::timeline::TimelineBuilder;
 
 /// Panics if a rule is broken.
 pub fn check(data: &[u8]) {
+    if let Some(lines) = lines(data.to_vec()) {
+        assert_eq!(lines.len(), data.len() + 1);
+        read(&lines);
+    }
+    read(data);
+}
+
+fn read(data: &[u8]) {
     for agent in Agent::ALL {
         let mut builder = TimelineBuilder::default();
         let mut fold = SessionFold::new(SessionId::new("s"), Timeouts::default());

@@ -9,14 +9,17 @@ import { pathToFileURL } from "node:url";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-// A process that takes a payload and ends.
-const SPAWN = `const spawn = () => {
+// A process that takes a payload and ends. One that waits for an answer gives `answer`.
+const SPAWN = `const spawn = (line) => {
+  const waits = line.includes("--answer");
   const on = (name, then) => name === "close" && setImmediate(then);
-  const stdin = { on() {}, end: (text) => globalThis.told.push(JSON.parse(text)) };
-  return { on, stdin, stdout: { on() {} }, kill() {} };
+  const stdin = { on() {}, end: (text) => waits || globalThis.told.push(JSON.parse(text)) };
+  const stdout = { on: (_, then) => waits && then(JSON.stringify({ hookSpecificOutput: { decision: globalThis.answer } })) };
+  return { on, stdin, stdout, kill() {} };
 };`;
 // Settings with a handler for each event.
-const SETTINGS = `{ hooks: new Proxy({}, { get: () => [{ hooks: [{ command: "watchbill hook" }] }] }) }\n`;
+const HANDLERS = `[{ hooks: [{ command: "watchbill hook" }] }, { hooks: [{ command: "watchbill hook --answer" }] }]`;
+const SETTINGS = `{ hooks: new Proxy({}, { get: () => ${HANDLERS} }) }\n`;
 
 /** The plugin as it is installed, without its processes. */
 async function plugin(folder, own) {
@@ -86,6 +89,33 @@ for (const [name, agent, recordings] of RECORDINGS) {
     });
   }
 }
+
+test("opencode gets answers to its questions, and to no question of a subagent", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "watchbill-"));
+  const { Watchbill } = await plugin(folder, "opencode/plugin.js");
+  const posted = [];
+  const client = { _client: { post: async ({ url, path, body }) => (posted.push([url, path.requestID, body]), { data: true }) } };
+  const { event } = await Watchbill({ client, directory: "/w" });
+  const options = [{ label: "Red" }, { label: "Blue" }];
+  const questions = [{ question: "One?", options }, { question: "Many?", options, multiple: true }, { question: "Own?", options, multiple: true }];
+  const asked = async (id, sessionID, answer) => {
+    globalThis.told = [];
+    globalThis.answer = answer;
+    await event({ event: { type: "question.asked", properties: { id, sessionID, questions } } });
+    for (let turn = 0; turn < 9; turn++) await new Promise(setImmediate);
+  };
+  const answers = { "One?": "Blue", "Many?": "Red, Blue", "Own?": "Red, or none" };
+  await asked("q1", "s", { behavior: "allow", updatedInput: { answers } });
+  assert.deepEqual(globalThis.told[0].tool_input.questions.map(({ multiSelect }) => multiSelect), [false, true, true]);
+  await asked("q2", "s", { behavior: "deny", message: "no" });
+  // What is no answer leaves the dialog as it is.
+  await asked("q3", "s", { behavior: "allow" });
+  await event({ event: { type: "session.created", properties: { info: { id: "child", parentID: "s" } } } });
+  await asked("q4", "child", { behavior: "deny" });
+  rmSync(folder, { recursive: true });
+  const reply = { answers: [["Blue"], ["Red", "Blue"], ["Red, or none"]] };
+  assert.deepEqual(posted, [["/question/{requestID}/reply", "q1", reply], ["/question/{requestID}/reject", "q2", {}]]);
+});
 
 test("pi tells of a dialog within a turn alone, and its failures reach nothing", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "watchbill-"));

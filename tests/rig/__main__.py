@@ -19,6 +19,7 @@ import history  # noqa: F401  (puts its cells on the list)
 import hosted  # noqa: F401: puts its cells on the list
 import isolation
 import memories  # noqa: F401  (puts its cells on the list)
+import opencode_answers  # noqa: F401: puts its cells on the list
 import own
 import plugin
 import prompts  # noqa: F401: puts its cells on the list

@@ -28,14 +28,16 @@ class Cell:
     play: object
     # The engine runs from the start.
     engine: bool
+    # The agent that asks.
+    needs: str
 
 
-def cell(shows, engine=True):
+def cell(shows, engine=True, needs="claude"):
     """Puts a function on the list under its own name."""
 
     def enlist(play):
         name = play.__name__.replace("_", "-")
-        CELLS[name] = Cell(name, shows, play, engine)
+        CELLS[name] = Cell(name, shows, play, engine, needs)
         return play
 
     return enlist
@@ -599,6 +601,9 @@ def run(programs, kept, names=(), hooks=False):
     complaints = []
     for one in CELLS.values():
         if names and one.name not in names:
+            continue
+        if getattr(programs, one.needs) is None:
+            print(f"NOT RUN: {one.name}, since there is no {one.needs} here", flush=True)
             continue
         began = time.monotonic()
         complaint, notes = play(one, programs, kept, hooks)

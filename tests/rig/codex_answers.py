@@ -32,7 +32,7 @@ def asks(desk, client, script, command, after=None):
     return request
 
 
-@cell("Codex: one request allowed, one denied with a reason, each decided once; the dialog opens when the hook ends", engine=False)
+@cell("Codex: one request allowed, one denied with a reason, each decided once; the dialog opens when the hook ends", engine=False, needs="codex")
 def codex_requests(desk):
     client = begin(desk)
     request = asks(desk, client, "one", "echo one > one.txt")

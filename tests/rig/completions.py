@@ -18,6 +18,16 @@ def spoken(message):
     return "\n".join(parts)
 
 
+def results(body):
+    """The results of the calls after the last answer."""
+    found = []
+    for message in reversed(body.get("messages", [])):
+        if message["role"] == "assistant":
+            break
+        found = [spoken(message), *found] if message["role"] == "tool" else found
+    return found
+
+
 def choose(stub, body):
     """The script, the number and the step: the number of answers since the prompt that names the script."""
     messages = body.get("messages", [])

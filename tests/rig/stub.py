@@ -152,7 +152,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.endswith("/responses"):
             return self.respond(body)
         if self.path.endswith("/chat/completions"):
-            return self.play(completions.choose(self.stub, body), lambda step: completions.events(body, step), completions.split)
+            chosen, said = completions.choose(self.stub, body), completions.results(body)
+            return self.play(chosen, lambda step: completions.events(body, step), completions.split, said)
         if "countTokens" in self.path:
             return self.whole(200, {"totalTokens": 100})
         if "streamGenerateContent" in self.path:
@@ -204,10 +205,10 @@ class Handler(BaseHTTPRequestHandler):
             exchange.how = "client gone"
             self.close_connection = True
 
-    def play(self, chosen, events, halves):
+    def play(self, chosen, events, halves, results=()):
         """Plays one step for an agent that names no session in its requests."""
         name, number, step = chosen
-        exchange = self.stub.note("", name, number)
+        exchange = self.stub.note("", name, number, results)
         try:
             self.answer(step, exchange, events(step), halves)
         except (BrokenPipeError, ConnectionResetError):

@@ -7,12 +7,14 @@
 #![forbid(unsafe_code)]
 
 pub mod acp;
+pub mod amp;
 pub mod antigravity;
 pub mod caller;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
 pub mod cursor;
+pub mod document;
 pub mod driver;
 pub mod droid;
 pub mod excluded;
@@ -72,6 +74,7 @@ pub fn traits(agent: Agent) -> &'static Traits {
         Agent::Qwen => &qwen::TRAITS,
         Agent::Goose => &goose::TRAITS,
         Agent::Antigravity => &antigravity::TRAITS,
+        Agent::Amp => &amp::TRAITS,
     }
 }
 

@@ -55,6 +55,11 @@ pub enum ClientPath {
         /// The agent that writes it.
         agent: Agent,
     },
+    /// A session as one document, `NAME.json`. Its transcript is shown at `NAME.jsonl`.
+    Document {
+        /// The agent that writes it.
+        agent: Agent,
+    },
     /// The file with the names that users gave to sessions.
     Names {
         /// The agent that writes it.
@@ -77,7 +82,7 @@ impl ClientPath {
     pub fn agent(&self) -> Agent {
         match self {
             Self::Transcript { agent, .. } | Self::Lock { agent, .. } => *agent,
-            Self::Names { agent } | Self::Database { agent } => *agent,
+            Self::Names { agent } | Self::Database { agent } | Self::Document { agent } => *agent,
             _ => Agent::Claude,
         }
     }
@@ -97,6 +102,7 @@ impl ClientPath {
             Self::Registry { .. } => ClientPathKind::Registry,
             Self::Lock { .. } => ClientPathKind::Lock,
             Self::Database { .. } => ClientPathKind::Database,
+            Self::Document { .. } => ClientPathKind::Document,
             Self::Names { .. } => ClientPathKind::Names,
             Self::Marker { .. } => ClientPathKind::Marker,
             Self::StatusFile { .. } => ClientPathKind::StatusFile,
@@ -126,6 +132,8 @@ pub enum ClientPathKind {
     Lock,
     /// [`ClientPath::Database`].
     Database,
+    /// [`ClientPath::Document`].
+    Document,
     /// [`ClientPath::Names`].
     Names,
     /// [`ClientPath::Marker`].

@@ -117,6 +117,8 @@ pub struct HookTraits {
     pub answer_wait: Option<u64>,
     /// An answer can stop the turn, change the call, or add rules. Otherwise it only allows or denies.
     pub takes_rules: bool,
+    /// An answer can choose options of a question.
+    pub takes_choices: bool,
     /// The events of handlers that tell the agent what was learned. Empty: none can.
     pub context_events: &'static [Event],
     /// What the person should know of an installation.
@@ -143,6 +145,7 @@ impl HookTraits {
         answer_event: None,
         answer_wait: None,
         takes_rules: false,
+        takes_choices: false,
         context_events: &[],
         note: None,
         trust: None,

@@ -36,11 +36,13 @@ pub enum Agent {
     Goose,
     /// Antigravity CLI.
     Antigravity,
+    /// Amp.
+    Amp,
 }
 
 impl Agent {
     /// All agents, in the order in which they are offered.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Claude,
         Self::Codex,
         Self::Gemini,
@@ -54,6 +56,7 @@ impl Agent {
         Self::Qwen,
         Self::Goose,
         Self::Antigravity,
+        Self::Amp,
     ];
 
     /// The agent of a word.
@@ -77,6 +80,7 @@ impl Agent {
             Self::Qwen => "qwen",
             Self::Goose => "goose",
             Self::Antigravity => "antigravity",
+            Self::Amp => "amp",
         }
     }
 }

@@ -9,6 +9,7 @@
 
 pub mod archive;
 pub mod database_fs;
+pub mod document_fs;
 pub mod errors;
 pub mod history_progress;
 pub mod index;

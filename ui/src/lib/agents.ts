@@ -2,7 +2,7 @@
 
 import { oneLine } from "./text";
 
-const TITLES: Readonly<Record<string, string>> = { claude: "Claude Code", codex: "Codex", gemini: "Gemini", opencode: "opencode", copilot: "Copilot", pi: "pi", cursor: "Cursor", kimi: "Kimi", grok: "Grok", droid: "Droid", qwen: "Qwen", goose: "goose", antigravity: "Antigravity" };
+const TITLES: Readonly<Record<string, string>> = { claude: "Claude Code", codex: "Codex", gemini: "Gemini", opencode: "opencode", copilot: "Copilot", pi: "pi", cursor: "Cursor", kimi: "Kimi", grok: "Grok", droid: "Droid", qwen: "Qwen", goose: "goose", antigravity: "Antigravity", amp: "Amp" };
 
 /** All agents, by their words in the roster. */
 export const AGENTS = Object.keys(TITLES);

@@ -49,6 +49,7 @@ pub const HOOKS: HookTraits = HookTraits {
     events: install::EVENTS,
     answer_event: Some(&install::ANSWER_EVENT),
     takes_rules: true,
+    takes_choices: true,
     context_events: install::CONTEXT_EVENTS,
     ..HookTraits::OF_SETTINGS
 };

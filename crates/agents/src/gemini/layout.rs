@@ -1,7 +1,8 @@
 //! Classifies a path below Gemini's folder by its name alone (0.61).
 //!
 //! `tmp/<project>/chats/session-<time>-<8 characters of the id>.jsonl` is a session, and `chats/<id of the session>/<agent>.jsonl` a
-//! subagent's. `tmp/<project>/.project_root` has the working folder. All else is left alone: keys, logs, and the older `.json` files.
+//! subagent's. Clients before 0.40 or so wrote a session as one document, `session-….json`. `tmp/<project>/.project_root` has the
+//! working folder. All else is left alone: keys and logs.
 
 use std::path::{Path, PathBuf};
 
@@ -24,10 +25,12 @@ const TIME: usize = 16;
 
 /// Classifies a path relative to Gemini's folder.
 pub fn classify(relative: &Path) -> Option<ClientPath> {
+    let is_document = relative.extension().is_some_and(|extension| extension == "json");
     let (session, subagent) = split(relative)?;
     let session = SessionId::new(session);
     Some(match subagent {
         Some(agent) => ClientPath::Subagent { session, agent: agent.into() },
+        None if is_document => ClientPath::Document { agent: Agent::Gemini },
         None => ClientPath::Transcript { agent: Agent::Gemini, session },
     })
 }
@@ -64,7 +67,9 @@ fn split(relative: &Path) -> Option<(&str, Option<&str>)> {
         |id: &str| !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     match names?[..] {
         [PROJECTS, project, CHATS, name] if project != ".." => {
-            let (time, id) = name.strip_prefix("session-")?.strip_suffix(".jsonl")?.split_at_checked(TIME)?;
+            let name = name.strip_prefix("session-")?;
+            let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json"))?;
+            let (time, id) = name.split_at_checked(TIME)?;
             let id = id.strip_prefix('-').filter(|id| id.len() <= SHORT && is_id(id))?;
             (time.as_bytes()[TIME - 6] == b'T').then_some((id, None))
         }
@@ -101,9 +106,11 @@ mod tests {
             assert_eq!(working_folder(&whole).as_deref(), Some(beside));
             assert!(path.ancestors().skip(1).all(may_hold));
         }
+        let document = chats.join("session-2026-11-23T16-28-14c59a54.json");
+        assert_eq!(classify(&document), Some(ClientPath::Document { agent: Agent::Gemini }));
         for other in [
             "tmp/work/logs.json",
-            "tmp/work/chats/session-2026-11-23T16-28-14c59a54.json",
+            "tmp/work/chats/14c59a54-cb06-4496-a11e-6790cf8c8cbf/2b4d125c.json",
             "tmp/work/chats/session-2026-11-23T16-28-14c59a54 2.jsonl",
             "tmp/work/chats/session-2026-11-23T16-28-.jsonl",
             "tmp/work/chats/session-ü.jsonl",

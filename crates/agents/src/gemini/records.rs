@@ -1,4 +1,5 @@
-//! Tells a line of a chat in the form of the transcripts that hosts write. Evidence: 0.61, and files of April 2026.
+//! Tells a line of a chat in the form of the transcripts that hosts write. Evidence: 0.61, and files of April 2026; for documents
+//! ([`crate::document`]) the client's public source.
 //!
 //! A message that comes again replaces the one of its id. So each part of it has an id of its own, and a part that is known changes
 //! nothing: the text, the tokens, each call, each result. What `$rewindTo` takes back stays, and its turn is over. A list in
@@ -45,12 +46,12 @@ const OF_HOOKS: &str = "<hook_context>";
 const CANCELLED: &str = "Request cancelled.";
 
 fn translate(line: &Value) -> Option<Vec<Value>> {
-    if let Some(set) = line.get("$set") {
+    if line.get("id").or(line.get("type")).or(line.get("$rewindTo")).is_none() {
+        // The head, a part of it, or a change of it.
+        let set = line.get("$set").unwrap_or(line);
+        let head = line.get("projectHash").map(|_| session(&line["sessionId"]));
         let title = text(set, "summary").map(|title| json!({ "type": "ai-title", "aiTitle": title }));
-        return Some(title.into_iter().collect());
-    }
-    if line.get("projectHash").is_some() {
-        return Some(vec![session(&line["sessionId"])]);
+        return Some(head.into_iter().chain(title).collect());
     }
     if line.get("$rewindTo").is_some() {
         // The person takes messages back at the prompt.

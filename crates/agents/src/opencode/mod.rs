@@ -29,6 +29,7 @@ pub const HOOKS: HookTraits = HookTraits {
     plugin: Some(install::PLUGIN),
     events: install::EVENTS,
     answer_event: Some(&install::ANSWER_EVENT),
+    takes_choices: true,
     note: Some(install::NOTE),
     ..HookTraits::OF_SETTINGS
 };

@@ -25,14 +25,20 @@ function tell(cwd, session, event, more = {}) {
 
 /** Waits for a person's answer in Watchbill, beside the dialog of opencode. The first answer counts. */
 async function ask(id, payload, reply) {
+  if (payload.agent_id) return;
   for (const line of lines("PermissionRequest").filter(isAnswer)) {
     const output = await run(line, payload, (child) => (requests.get(id).child = child));
     if (!requests.has(id)) return;
     try {
-      const { behavior, message } = JSON.parse(output).hookSpecificOutput.decision;
-      await reply(behavior === "allow" ? "once" : "reject", message);
+      await reply(JSON.parse(output).hookSpecificOutput.decision);
     } catch {}
   }
+}
+
+/** The answer to a question as opencode takes it: options by their labels, or the person's own words. */
+function chosen({ multiSelect, options }, answer) {
+  const labels = multiSelect ? answer.split(", ") : [answer];
+  return labels.every((label) => options.some((option) => option.label === label)) ? labels : [answer];
 }
 
 /** A request is answered, or gone. Gives its call. */
@@ -44,16 +50,19 @@ function replied(id) {
 }
 
 export const Watchbill = async ({ client, directory }) => {
-  const reply = (session, id) => async (response, message) => {
+  const post = (url, id, body) =>
+    client._client?.post?.({ url, path: { requestID: id }, body, headers: { "Content-Type": "application/json" } });
+  const permit = (session, id) => async ({ behavior, message }) => {
+    const response = behavior === "allow" ? "once" : "reject";
     // This way takes the words of a refusal; the older one does not.
-    const sent = await client._client?.post?.({
-      url: "/permission/{requestID}/reply",
-      path: { requestID: id },
-      body: { reply: response, message },
-      headers: { "Content-Type": "application/json" },
-    });
+    const sent = await post("/permission/{requestID}/reply", id, { reply: response, message });
     if (sent?.data === true) return;
     await client.postSessionIdPermissionsPermissionId({ path: { id: session, permissionID: id }, body: { response } });
+  };
+  const choose = (questions, id) => async ({ behavior, updatedInput }) => {
+    if (behavior !== "allow") return post("/question/{requestID}/reject", id, {});
+    const answers = questions.map((asked) => chosen(asked, updatedInput.answers[asked.question]));
+    await post("/question/{requestID}/reply", id, { answers });
   };
   const named = (event, more) => tell(directory, more.sessionID, event, more.fields);
   // A dialog that is on the screen counts at once.
@@ -89,20 +98,23 @@ export const Watchbill = async ({ client, directory }) => {
     "permission.asked": ({ id, sessionID, permission, metadata, tool }) => {
       const asked = { ...inWords(permission, metadata), ...call(tool?.callID), tool_use_id: tool?.callID ?? id };
       requests.set(id, { session: sessionID, asked });
-      const payload = shown({ sessionID, fields: asked });
-      if (!payload.agent_id) ask(id, payload, reply(sessionID, id));
+      ask(id, shown({ sessionID, fields: asked }), permit(sessionID, id));
     },
     "permission.replied": ({ requestID, sessionID, reply }) => {
       if (reply === "reject") ends.set(sessionID, "Interrupt");
       named("PermissionReplied", { sessionID, fields: replied(requestID) });
     },
     "question.asked": ({ id, sessionID, questions, tool }) => {
-      const asked = { ...inWords("question", { questions }), tool_use_id: tool?.callID ?? id };
+      const told = (questions ?? []).map(({ multiple, ...asked }) => ({ ...asked, multiSelect: multiple === true }));
+      const asked = { ...inWords("question", { questions: told }), tool_use_id: tool?.callID ?? id };
       requests.set(id, { session: sessionID, asked });
-      shown({ sessionID, fields: asked });
+      ask(id, shown({ sessionID, fields: asked }), choose(told, id));
     },
     "question.replied": ({ sessionID, requestID }) => named("PermissionReplied", { sessionID, fields: replied(requestID) }),
-    "question.rejected": ({ sessionID, requestID }) => named("PermissionReplied", { sessionID, fields: replied(requestID) }),
+    "question.rejected": ({ sessionID, requestID }) => {
+      ends.set(sessionID, "Interrupt");
+      named("PermissionReplied", { sessionID, fields: replied(requestID) });
+    },
     "session.compacted": ({ sessionID }) => named("PostCompact", { sessionID }),
     "session.idle": ({ sessionID }) => {
       const end = ends.get(sessionID) ?? "Stop";

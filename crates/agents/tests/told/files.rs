@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use watchbill_agents::document;
 use watchbill_agents::files::{parser_of, place_of};
 use watchbill_agents::layout::ClientPath;
 use watchbill_agents::traits::Parser;
@@ -149,6 +150,15 @@ pub fn files() -> Vec<File> {
             format!("tmp/x/chats/session-2026-01-05T09-00-{}.jsonl", name.replace("session-", "shape"));
         let lines = text.lines().map(str::to_owned).collect();
         all.push(File { name: format!("gemini {name}"), path: path.into(), lines });
+    }
+    for (fixture, path) in [
+        ("gemini/document.json", "tmp/x/chats/session-2026-02-23T08-04-5c2a9d10.jsonl"),
+        ("amp/thread.json", "threads/T-5928a90d-d53b-488f-a829-4e36442142ee.jsonl"),
+    ] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+        let text = document::lines(std::fs::read(folder.join(fixture)).unwrap()).unwrap();
+        let lines = String::from_utf8(text).unwrap().lines().map(str::to_owned).collect();
+        all.push(File { name: fixture.to_owned(), path: path.into(), lines });
     }
     for (name, text) in fixtures("cursor/shapes") {
         let path = format!("projects/x/agent-transcripts/{CURSORS}.jsonl").into();

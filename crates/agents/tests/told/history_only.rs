@@ -1,8 +1,8 @@
-//! Agents of which only the history is read: Antigravity and goose. The fixtures are written by documents.
+//! Agents of which only the history is read: Antigravity, goose and Amp. The fixtures are written by documents.
 
 use serde_json::Value;
 use watchbill_agents::traits::Row;
-use watchbill_agents::{Agent, traits};
+use watchbill_agents::{Agent, document, traits};
 use watchbill_core::history::{HistoryFold, HistorySettings, Item};
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::fold::SessionFold;
@@ -51,6 +51,47 @@ fn a_transcript_of_antigravity_has_prompts_answers_and_calls() {
     assert!(!texts.iter().any(|text| text.contains("made up") || text.contains("earlier")), "{texts:?}");
     assert_eq!(fold.pending_tools().len(), 0);
     assert_eq!(after_silence(&mut fold), "waiting_for_input turn_ended true");
+}
+
+/// The lines of a thread with these messages.
+fn thread(messages: &[Value]) -> String {
+    let thread = serde_json::json!({ "created": 1_767_865_803_494_u64, "messages": messages });
+    String::from_utf8(document::lines(thread.to_string().into_bytes()).unwrap()).unwrap()
+}
+
+#[test]
+fn a_thread_of_amp_says_how_its_turn_ended() {
+    let whole = include_bytes!("../../../../tests/fixtures/amp/thread.json");
+    let lines = String::from_utf8(document::lines(whole.to_vec()).unwrap()).unwrap();
+    let (fold, texts) = read(Agent::Amp, &lines);
+    assert_eq!(fold.facts().title().as_deref(), Some("Kettle repair"));
+    assert_eq!(fold.pending_tools().len(), 0);
+    assert!(!texts.iter().any(|text| text.contains("a notice")), "{texts:?}");
+    let said = |role: &str, state: Value| {
+        let content = serde_json::json!([{ "type": "text", "text": "go" }]);
+        serde_json::json!({ "role": role, "content": content, "state": state })
+    };
+    let call = serde_json::json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "c", "name": "Bash", "input": {} }] });
+    let run = |status: &str| {
+        let run = serde_json::json!({ "status": status, "error": { "message": "no" } });
+        serde_json::json!({ "role": "user", "content": [{ "type": "tool_result", "toolUseID": "c", "run": run }] })
+    };
+    for (state, ends) in [
+        (serde_json::json!({ "type": "complete", "stopReason": "end_turn" }), "waiting_for_input turn_ended"),
+        (serde_json::json!({ "type": "complete", "stopReason": "tool_use" }), "working -"),
+        (serde_json::json!({ "type": "streaming" }), "working -"),
+        (serde_json::json!({ "type": "cancelled" }), "waiting_for_input interrupted"),
+        (serde_json::json!({ "type": "error", "error": { "message": "quota" } }), "waiting_for_input error"),
+    ] {
+        let (fold, _) = read(Agent::Amp, &thread(&[said("user", Value::Null), said("assistant", state)]));
+        let reading = fold.reading();
+        let kind = reading.kind.map_or("-", |kind| kind.as_str());
+        assert_eq!(format!("{} {kind}", reading.state.as_str()), ends);
+    }
+    for (status, open) in [("in-progress", 1), ("blocked-on-user", 1), ("done", 0), ("rejected-by-user", 0)] {
+        let (fold, _) = read(Agent::Amp, &thread(&[said("user", Value::Null), call.clone(), run(status)]));
+        assert_eq!(fold.pending_tools().len(), open, "{status}");
+    }
 }
 
 #[test]

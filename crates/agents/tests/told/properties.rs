@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
+use watchbill_agents::document;
 use watchbill_agents::traits::Parser;
 use watchbill_core::history::{HistoryFold, HistorySettings};
 use watchbill_core::ids::SessionId;
@@ -52,6 +53,18 @@ proptest! {
             bytes.drain(at..(at + len).min(bytes.len()));
         }
         reading(parse, &bytes);
+    }
+
+    #[test]
+    fn any_bytes_as_a_document_give_lines_of_the_same_length_or_none(
+        bytes in proptest::collection::vec(proptest::sample::select(br#"{}[]",:\ messages1"#.as_slice()), 0..200),
+        before in any::<bool>(),
+    ) {
+        let begin = if before { &br#"{"a":1,"messages":["#[..] } else { &b""[..] };
+        let document = [begin, &bytes].concat();
+        if let Some(lines) = document::lines(document.clone()) {
+            prop_assert_eq!((lines.len(), lines.last()), (document.len() + 1, Some(&b'\n')));
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod copilot;
 mod cursor;
 mod day;
 mod demo;
+mod documents;
 mod errors;
 mod exported;
 mod faults;

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
+use watchbill_agents::document::shown_at;
 use watchbill_agents::layout::{ClientPath, ClientPathKind, TRANSCRIPTS};
 use watchbill_core::hook::HookMessage;
 use watchbill_watch::hints::Hint;
@@ -63,6 +64,11 @@ pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>
         ClientPath::Database { .. } => {
             if let Some((_, database)) = root.database() {
                 look_at_tree(rooms, &database, out);
+            }
+        }
+        ClientPath::Document { .. } => {
+            if let Some(transcript) = shown_at(path) {
+                look_at_file(rooms, &transcript, out);
             }
         }
         ClientPath::SubagentMeta { .. } => read_meta(rooms, path),

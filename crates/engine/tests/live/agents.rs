@@ -109,8 +109,37 @@ fn beside_claude_code_a_new_folder_is_seen_when_the_user_turns_to_the_window() {
     subscriber.until("its next record", |copy| !shows_codex(copy));
 }
 
+#[test]
+fn a_document_is_read_anew_when_it_is_written_and_until_then_its_session_stays() {
+    let (_folder, home) = empty_home();
+    let amp = Root::new(Agent::Amp, home.join(traits(Agent::Amp).folder));
+    let document = amp.join("threads/T-5928a90d-d53b-488f-a829-4e36442142ee.json");
+    std::fs::create_dir_all(document.parent().unwrap()).unwrap();
+    let mut subscriber = Subscriber::on(Settings::for_roots(vec![amp]));
+    let message = |role: &str, state: &str| {
+        format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"go"}}]{state}}}"#)
+    };
+    let typed = format!(r#""meta":{{"sentAt":{}}}"#, now().as_millis());
+    let begun = message("user", &format!(",{typed}"));
+    let thread = |messages: &str| format!(r#"{{"id":"T","messages":[{messages}],"title":"A kettle"}}"#);
+    let title =
+        |copy: &RosterSnapshot| copy.sessions.first().map(|row| (row.title.clone(), row.state.clone()));
+    std::fs::write(&document, thread(&begun)).unwrap();
+    subscriber.until("the session", |copy| title(copy) == Some((Some("A kettle".into()), "working".into())));
+    let ended = message("assistant", r#","state":{"type":"complete","stopReason":"end_turn"}"#);
+    let whole = thread(&format!("{begun},{ended}"));
+    std::fs::write(&document, &whole[..whole.len() - 9]).unwrap();
+    subscriber.until("a problem", |copy| !copy.problems.is_empty());
+    assert_eq!(title(&subscriber.copy).unwrap().1, "working", "half a document says nothing");
+    std::fs::write(&document, whole).unwrap();
+    subscriber.until("its end", |copy| title(copy).is_some_and(|(_, state)| state == "waiting_for_input"));
+    subscriber.until("no problem", |copy| copy.problems.is_empty());
+    std::fs::remove_file(&document).unwrap();
+    subscriber.until("no session", |copy| copy.sessions.is_empty());
+}
+
 /// Files with keys, tokens and accounts, below the home folder.
-const SECRETS: [&str; 19] = [
+const SECRETS: [&str; 20] = [
     ".claude/.credentials.json",
     ".codex/auth.json",
     ".codex/.credentials.json",
@@ -130,6 +159,7 @@ const SECRETS: [&str; 19] = [
     ".qwen/sessions/77.json",
     ".config/goose/secrets.yaml",
     ".gemini/antigravity-cli/conversations/3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc.db",
+    ".local/share/amp/secrets.json",
 ];
 
 #[test]

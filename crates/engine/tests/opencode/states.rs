@@ -103,6 +103,14 @@ fn real_sessions_end_as_their_last_rows_say() {
         house.wait(1);
         let row = house.engine.row(&watchbill_core::ids::SessionId::new(id)).unwrap();
         writeln!(ends, "{name}: {} {:?} {:?}", state(&house.engine, id), row.title, row.tokens).unwrap();
+        // Of these exports all messages are there, so the sum is the one that opencode keeps itself.
+        if ["aborted", "subagent", "tools-and-end"].contains(&name) {
+            let count = |value: &Value| value.as_u64().unwrap();
+            let (tokens, kept) = (row.tokens.unwrap(), &export["info"]["tokens"]);
+            let output = count(&kept["output"]) + count(&kept["reasoning"]);
+            assert_eq!((tokens.input, tokens.output), (count(&kept["input"]), output), "{name}");
+            assert_eq!(tokens.cache_read, count(&kept["cache"]["read"]), "{name}");
+        }
         assert!(house.engine.current(true).problems.is_empty());
     }
     insta::assert_snapshot!(ends);

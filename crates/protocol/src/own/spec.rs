@@ -55,7 +55,8 @@ impl OwnAgent {
             | Agent::Droid
             | Agent::Qwen
             | Agent::Goose
-            | Agent::Antigravity => None,
+            | Agent::Antigravity
+            | Agent::Amp => None,
         }
     }
 

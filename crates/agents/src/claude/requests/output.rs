@@ -16,7 +16,13 @@ use crate::hook_traits;
 /// # Errors
 /// When the decision does not fit the request, or the agent's hook cannot take it.
 pub fn hook_output(agent: Agent, decision: &Decision, request: &Request) -> Result<String, Mismatch> {
-    if !hook_traits(agent).takes_rules && !matches!(decision, Decision::Allow | Decision::Deny(_)) {
+    let hooks = hook_traits(agent);
+    let is_taken = match decision {
+        Decision::Allow | Decision::Deny(_) => true,
+        Decision::Choose(_) => hooks.takes_choices,
+        Decision::AllowAlways | Decision::DenyAndStop => hooks.takes_rules,
+    };
+    if !is_taken {
         return Err(Mismatch::OnlyOnce);
     }
     let decision = decision_in_words_of_client(decision, request)?;

@@ -116,3 +116,15 @@ fn codex_is_only_allowed_or_denied() {
         assert_eq!(of(&decision), Err(Mismatch::OnlyOnce));
     }
 }
+
+#[test]
+fn questions_of_opencode_are_answered_and_its_requests_allowed_or_denied() {
+    let chosen = Decision::Choose(vec![Chosen::Options(vec![1]), Chosen::Text("Green".into())]);
+    let output: Value =
+        serde_json::from_str(&hook_output(Agent::Opencode, &chosen, &colours()).unwrap()).unwrap();
+    let input = &output["hookSpecificOutput"]["decision"]["updatedInput"];
+    assert_eq!(input["answers"], json!({ "One?": "Blue", "Many?": "Green" }));
+    for decision in [Decision::AllowAlways, Decision::DenyAndStop] {
+        assert_eq!(hook_output(Agent::Opencode, &decision, &bash()), Err(Mismatch::OnlyOnce));
+    }
+}
