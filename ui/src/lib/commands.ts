@@ -30,6 +30,7 @@ export const KEYED: readonly (readonly [name: string, key: string, intent: Inten
   ["Usage", "u", { do: "usage" }],
   ["Refused calls", "x", { do: "refused" }],
   ["Sessions that programs started, one by one", "p", { do: "programs" }],
+  ["Group by project, and back", "g p", { do: "by-project" }],
   ["Settings", `${MODIFIER} ,`, { do: "settings" }],
   ["Keyboard", "?", { do: "help" }],
 ];

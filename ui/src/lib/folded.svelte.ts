@@ -1,38 +1,37 @@
-// The folded groups. Kept in local storage, so that they outlive the window.
+// The folded headings. Groups are kept in local storage, so that they outlive the window; projects come and go.
 
-import type { Group } from "./bindings/Group";
-import { GROUPS } from "./roster/layout";
+import { GROUPS, type Heading } from "./roster/layout";
 
 const KEY = "watchbill.folded";
 
 export class Folded {
-  #groups = $state.raw<ReadonlySet<Group>>(remembered());
+  #groups = $state.raw<ReadonlySet<Heading>>(remembered());
 
-  has(group: Group): boolean {
+  has(group: Heading): boolean {
     return this.#groups.has(group);
   }
 
-  toggle(group: Group): void {
+  toggle(group: Heading): void {
     const groups = new Set(this.#groups);
     if (!groups.delete(group)) groups.add(group);
     this.#keep(groups);
   }
 
-  unfold(group: Group): void {
+  unfold(group: Heading): void {
     if (this.has(group)) this.toggle(group);
   }
 
-  #keep(groups: ReadonlySet<Group>): void {
+  #keep(groups: ReadonlySet<Heading>): void {
     this.#groups = groups;
     try {
-      localStorage.setItem(KEY, [...groups].join(" "));
+      localStorage.setItem(KEY, GROUPS.filter((group) => groups.has(group)).join(" "));
     } catch {
       // Without storage the folded groups last as long as the window.
     }
   }
 }
 
-function remembered(): ReadonlySet<Group> {
+function remembered(): ReadonlySet<Heading> {
   try {
     const words = (localStorage.getItem(KEY) ?? "").split(" ");
     return new Set(GROUPS.filter((group) => words.includes(group)));

@@ -6,7 +6,7 @@ import { isComposing } from "./composing";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" | "refused" | "rule" | "programs" | "day" | "usage" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" | "refused" | "rule" | "programs" | "by-project" | "day" | "usage" }
   | { readonly do: "tab"; readonly tab: Tab }
   | { readonly do: "group"; readonly group: Group }
   | { readonly do: "answer"; readonly key: AnswerKey };
@@ -50,6 +50,7 @@ const AFTER_G: Record<string, Intent> = {
   w: { do: "group", group: "working" },
   t: { do: "group", group: "your_turn" },
   i: { do: "group", group: "idle" },
+  p: { do: "by-project" },
 };
 
 /** This system's name of the command key. */
@@ -132,6 +133,7 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["x", "Refused calls alone, and back"],
   ["r", "Copy the rule that would allow the last refused call"],
   ["p", "Sessions that programs started one by one, and back"],
+  ["g p", "Group by project, and back"],
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
   ["t   u", "The day, the usage"],

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { programRows, refusedRows } from "../host/mock/programs";
 import { everydayRows, inRosterOrder, row } from "../host/mock/rows";
-import { countsOf, type Filter, layoutOf, ofHistory, sameLayout, withText } from "./layout";
+import { countsOf, type Filter, headingWords, layoutOf, ofHistory, sameLayout, withText } from "./layout";
 import { runsOf, runsWords } from "./runs";
 
 const none = { groups: new Set<never>(), text: "" };
@@ -110,4 +110,12 @@ test("one row stands for the runs of a starter; a search, the key and the refuse
 test("the refused view shows the sessions whose calls were refused", () => {
   const rows = [...refusedRows(), ...everydayRows()];
   expect(layoutOf(rows, { ...none, refused: true })).toEqual([{ group: "working", ids: ["refused-stuck", "refused-goes-on"] }]);
+});
+
+test("by project, what needs the user stays on top, and projects come in the order of their first rows", () => {
+  const of = (sessionId: string, state: TrackedSession["state"], cwd?: string) => row({ sessionId, state, ...(cwd === undefined ? {} : { cwd }) });
+  const rows = inRosterOrder([of("a", "waiting_for_approval", "/d/shop"), of("b", "working", "/d/site"), of("c", "idle", "/d/shop"), of("d", "idle", "/d/site"), of("e", "idle")]);
+  const layout = layoutOf(rows, { ...none, byProject: true });
+  expect(layout.map(({ group, ids }) => [headingWords(group), ids.length])).toEqual([["Needs you", 1], ["site", 2], ["shop", 1], [headingWords(layout.at(-1)!.group), 1]]);
+  expect(layout.flatMap(({ ids }) => ids).toSorted()).toEqual(["a", "b", "c", "d", "e"]);
 });

@@ -17,7 +17,14 @@ export const GROUP_WORDS: Record<Group, string> = {
   idle: "Idle",
 };
 
-export type Section = { readonly group: Group; readonly ids: readonly string[] };
+/** What a heading stands for: a group of the engine's, or a project. */
+export type Heading = Group | `project ${string}`;
+
+export function headingWords(heading: Heading): string {
+  return heading in GROUP_WORDS ? GROUP_WORDS[heading as Group] : heading.slice("project ".length) || "No folder";
+}
+
+export type Section = { readonly group: Heading; readonly ids: readonly string[] };
 
 export type Filter = {
   readonly groups: ReadonlySet<Group>;
@@ -26,10 +33,12 @@ export type Filter = {
   readonly refused?: boolean;
   /** Each session that a program started, not one for each starter. */
   readonly programs?: boolean;
+  /** Below "Needs you", a heading for each project. */
+  readonly byProject?: boolean;
 };
 
 /** Whether one row stands for the runs of a starter. A search shows each run that matches. */
-export function folds({ text, refused = false, programs = false }: Omit<Filter, "groups">): boolean {
+export function folds({ text, refused = false, programs = false }: Omit<Filter, "groups" | "byProject">): boolean {
   return !programs && !refused && text.trim() === "";
 }
 
@@ -71,8 +80,8 @@ export function withText(sessions: readonly TrackedSession[], text: string): rea
 }
 
 export function layoutOf(sessions: readonly TrackedSession[], filter: Filter): Section[] {
-  const ids: Record<Group, string[]> = { needs_you: [], working: [], your_turn: [], idle: [] };
-  const ofPrograms: Record<Group, string[]> = { needs_you: [], working: [], your_turn: [], idle: [] };
+  // Projects come in the order of their first rows, those at work first.
+  const headings = new Map<Heading, { ids: string[]; ofPrograms: string[] }>(GROUPS.map((group) => [group, { ids: [], ofPrograms: [] }]));
   const starters = new Set<string>();
   for (const session of withText(sessions, filter.text)) {
     const group = groupOf(session);
@@ -83,9 +92,12 @@ export function layoutOf(sessions: readonly TrackedSession[], filter: Filter): S
       if (starters.has(starter)) continue;
       starters.add(starter);
     }
-    (starter === undefined ? ids : ofPrograms)[group].push(session.sessionId);
+    const heading: Heading = filter.byProject === true && group !== "needs_you" ? `project ${placeOf(session).project}` : group;
+    const rows = headings.get(heading) ?? { ids: [], ofPrograms: [] };
+    headings.set(heading, rows);
+    rows[starter === undefined ? "ids" : "ofPrograms"].push(session.sessionId);
   }
-  const sections = GROUPS.map((group) => ({ group, ids: [...ids[group], ...ofPrograms[group]] }));
+  const sections = [...headings].map(([group, { ids, ofPrograms }]) => ({ group, ids: [...ids, ...ofPrograms] }));
   return sections.filter((section) => section.ids.length > 0);
 }
 

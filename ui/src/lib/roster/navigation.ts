@@ -1,8 +1,7 @@
 // Targets of the movement keys in the roster, over the visible rows in their order.
 
-import type { Group } from "../bindings/Group";
 import type { TrackedSession } from "../bindings/TrackedSession";
-import type { Section } from "./layout";
+import type { Heading, Section } from "./layout";
 
 type Shown = {
   readonly sections: readonly Section[];
@@ -10,7 +9,7 @@ type Shown = {
   readonly selected: TrackedSession | undefined;
 };
 
-export function visibleIds({ sections, filtered }: Shown, isFolded: (group: Group) => boolean): string[] {
+export function visibleIds({ sections, filtered }: Shown, isFolded: (group: Heading) => boolean): string[] {
   return sections.filter((section) => filtered || !isFolded(section.group)).flatMap((section) => section.ids);
 }
 
