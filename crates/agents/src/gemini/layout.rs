@@ -1,7 +1,7 @@
 //! Classifies a path below Gemini's folder by its name alone (0.61).
 //!
 //! `tmp/<project>/chats/session-<time>-<8 characters of the id>.jsonl` is a session, and `chats/<id of the session>/<agent>.jsonl` a
-//! subagent's. Clients before 0.40 or so wrote a session as one document, `session-….json`. `tmp/<project>/.project_root` has the
+//! subagent's. Older clients wrote a session as one document, `session-….json`. `tmp/<project>/.project_root` has the
 //! working folder. All else is left alone: keys and logs.
 
 use std::path::{Path, PathBuf};
