@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Time limit, so that a hanging program does not block the caller.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Limit for output; more than any answer has. The rest is not read.
+/// Limit for output; more than any answer has. A program with more has failed.
 const MAX_OUTPUT: u64 = 4 << 20;
 
 /// The result of a call.
@@ -82,12 +82,17 @@ fn run_within(command: &mut Command, input: Option<&str>, limit: Duration) -> Ca
         match child.try_wait() {
             Ok(Some(status)) => {
                 // A child of it may keep the pipe open, but its own output is there already.
-                let text = |from: Option<Receiver<String>>| {
+                let text = |from: Option<Receiver<Option<String>>>| {
                     let left = deadline.saturating_duration_since(Instant::now());
-                    from.and_then(|from| from.recv_timeout(left.max(Duration::from_millis(50))).ok())
+                    let read =
+                        from.and_then(|from| from.recv_timeout(left.max(Duration::from_millis(50))).ok());
+                    read.unwrap_or_else(|| Some(String::new()))
                 };
-                let (out, errors) = (text(out).unwrap_or_default(), text(errors).unwrap_or_default());
-                return if status.success() { CallResult::Done(out) } else { CallResult::Failed(errors) };
+                return match (text(out), text(errors)) {
+                    (None, _) => CallResult::Failed("its output is longer than 4 MB".to_owned()),
+                    (Some(out), _) if status.success() => CallResult::Done(out),
+                    (_, errors) => CallResult::Failed(errors.unwrap_or_default()),
+                };
             }
             Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(3)),
             _ => {
@@ -98,14 +103,15 @@ fn run_within(command: &mut Command, input: Option<&str>, limit: Duration) -> Ca
     }
 }
 
-/// Reads a pipe to its end on a thread of its own.
-fn read(pipe: impl Read + Send + 'static) -> Receiver<String> {
+/// Reads a pipe to its end on a thread of its own; `None`: it is too long.
+fn read(pipe: impl Read + Send + 'static) -> Receiver<Option<String>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         // The bytes read before an error are the answer.
-        let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes);
-        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+        let _ = pipe.take(MAX_OUTPUT + 1).read_to_end(&mut bytes);
+        let text = (bytes.len() as u64 <= MAX_OUTPUT).then(|| String::from_utf8_lossy(&bytes).into_owned());
+        let _ = sender.send(text);
     });
     receiver
 }
@@ -140,6 +146,8 @@ mod tests {
         assert_eq!(sh("echo yes; echo no >&2"), CallResult::Done("yes\n".into()));
         assert_eq!(sh("echo yes; echo no >&2; exit 3"), CallResult::Failed("no\n".into()));
         assert_eq!(run(&mut Command::new("no-such-program-here"), None), CallResult::NotInstalled);
+        let long = CallResult::Failed("its output is longer than 4 MB".into());
+        assert_eq!(sh("yes | head -c 5000000"), long);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use watchbill_core::transcript::record::Usage;
 use crate::tables::{at, shared, time, uncount};
 use crate::{Store, StoreError};
 
-/// The requests of one day, session and model.
+/// Requests of one day, file and model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageRow {
     /// The day, as the asker numbers it; `None` if no time of the requests is known.
@@ -68,8 +68,8 @@ impl Owner {
 struct RequestRecord {
     copied: bool,
     of_subagent: bool,
-    /// The model's number; 0: none.
-    model: u16,
+    /// The model's number; 0 stands for an unknown one.
+    model: u32,
     /// The owner's number.
     owner: u32,
     at: Option<Timestamp>,
@@ -130,11 +130,11 @@ impl Store {
         let price = |model: &Option<Arc<str>>| prices.and_then(|prices| prices.of(model.as_deref()?));
         let prices: Vec<_> = requests.models.iter().map(price).collect();
         // Without a token a request costs nothing.
-        let cost_of = |model: u16, usage: &Usage| match *usage == Usage::default() {
+        let cost_of = |model: u32, usage: &Usage| match *usage == Usage::default() {
             true => Some(Costs::default()),
-            false => prices[usize::from(model)]?.cost(usage),
+            false => prices[model as usize]?.cost(usage),
         };
-        let mut rows: FxHashMap<(Option<usize>, u32, u16, bool, bool), UsageRow> = FxHashMap::default();
+        let mut rows: FxHashMap<(Option<usize>, u32, u32, bool, bool), UsageRow> = FxHashMap::default();
         for request in requests.records.values() {
             if since.is_some_and(|since| request.at.is_none_or(|at| at < since)) {
                 continue;
@@ -148,7 +148,7 @@ impl Store {
                     day,
                     session: owner.session.clone(),
                     folder: owner.folder(&folders).map(str::to_owned),
-                    model: requests.models[usize::from(request.model)].clone(),
+                    model: requests.models[request.model as usize].clone(),
                     of_subagent: request.of_subagent,
                     requests: 0,
                     tokens: Usage::default(),
@@ -202,8 +202,9 @@ impl Store {
                  WHERE coalesce(s.active_at >= ?1 - 86400000, 1)",
             )?;
             let mut rows = statement.query([at(since)])?;
+            let mut by_name: HashMap<String, u32> = HashMap::new();
             // The requests of a file are together, and so are those of a model.
-            let (mut file, mut owner, mut model) = (None, 0, 0);
+            let (mut file, mut owner, mut model) = (None, 0, 0_u32);
             while let Some(row) = rows.next()? {
                 let of = row.get::<_, i64>(1)?;
                 if file != Some(of) {
@@ -211,11 +212,14 @@ impl Store {
                     (file, owner) = (Some(of), *number);
                 }
                 let name = row.get_ref(4)?.as_str_or_null()?;
-                if models[model].as_deref() != name {
-                    model = models.iter().position(|known| known.as_deref() == name).unwrap_or_else(|| {
-                        models.push(name.map(Arc::from));
-                        models.len() - 1
-                    });
+                if models[model as usize].as_deref() != name {
+                    model = match name {
+                        None => 0,
+                        Some(name) => *by_name.entry(name.to_owned()).or_insert_with(|| {
+                            models.push(Some(Arc::from(name)));
+                            u32::try_from(models.len() - 1).unwrap_or_default()
+                        }),
+                    };
                 }
                 let usage = Usage {
                     input: uncount(row.get(5)?),
@@ -226,7 +230,7 @@ impl Store {
                 let one = RequestRecord {
                     copied: row.get(2)?,
                     of_subagent: owners[owner as usize].of_subagent || row.get(9)?,
-                    model: u16::try_from(model).unwrap_or(u16::MAX),
+                    model,
                     owner,
                     at: time(row, 3)?,
                     usage,

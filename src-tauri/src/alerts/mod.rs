@@ -183,6 +183,11 @@ impl Showing {
         if let Alert::Counted { needs } = &alert {
             screen.count(needs.values().sum()).await;
         }
+        if let Alert::Raised { episode, .. } = &alert
+            && episode.need == FINISHED
+        {
+            self.note_look(episode.session_id.clone());
+        }
         let alert = self.unseen(alert).await;
         let acts = self.board.hear(alert, Instant::now());
         self.act(screen, acts).await;
@@ -215,14 +220,9 @@ impl Showing {
         // One timeout for the whole summary: thirty hanging terminals must not delay it for minutes.
         let until = self.terminals.patience();
         match alert {
-            Alert::Raised { episode, silence } if silence.is_none() || episode.need == FINISHED => {
+            Alert::Raised { episode, silence: None } => {
                 let seen = self.is_seen(&episode, until).await;
-                if seen && episode.need == FINISHED {
-                    let session = episode.session_id.clone();
-                    let looked = move |engine: &Handle| Ok(engine.looked_at(&session));
-                    let _ = self.app.state::<AppState>().ask(looked).await;
-                }
-                Alert::Raised { episode, silence: silence.or_else(|| seen.then(|| "in_front".to_owned())) }
+                Alert::Raised { episode, silence: seen.then(|| "in_front".to_owned()) }
             }
             Alert::AlreadySo { episodes } => {
                 let mut unseen = Vec::new();
@@ -235,6 +235,21 @@ impl Showing {
             }
             other => other,
         }
+    }
+
+    /// Tells the engine if the user looks at a terminal whose turn has just ended. No alert waits for that terminal.
+    fn note_look(&self, session: String) {
+        let app = self.app.clone();
+        async_runtime::spawn(async move {
+            let look = move |engine: &Handle| {
+                if engine.is_terminal_in_front(&session)? == Some(true) {
+                    engine.looked_at(&session);
+                }
+                Ok(())
+            };
+            // An unknown session is gone by now, and its mark with it.
+            let _ = app.state::<AppState>().ask(look).await;
+        });
     }
 
     async fn is_seen(&mut self, episode: &Episode, until: tokio::time::Instant) -> bool {

@@ -10,7 +10,9 @@ export class ChangesModel {
   page = $state.raw<Changes | undefined>(undefined);
   failure = $state("");
   readonly #host: Host;
-  #asked = 0;
+  #looking = false;
+  /** The session to look at once the present look is over. */
+  #next: string | undefined;
 
   /** The files that the chain edited. */
   readonly own = $derived(this.page?.files.filter((file) => file.edits > 0) ?? []);
@@ -27,15 +29,21 @@ export class ChangesModel {
     this.#host = host;
   }
 
-  /** Looks at the repository. The answer to an older request changes nothing. */
+  /** Looks at the repository. One look goes on at a time; what is wanted meanwhile comes after it. */
   async load(session: string): Promise<void> {
-    const asked = ++this.#asked;
-    try {
-      const page = await this.#host.ask("changes", { session });
-      if (asked === this.#asked) [this.page, this.failure] = [page, ""];
-    } catch (error) {
-      if (asked === this.#asked) [this.page, this.failure] = [undefined, reasonOf(error)];
+    this.#next = session;
+    if (this.#looking) return;
+    this.#looking = true;
+    while (this.#next !== undefined) {
+      const wanted = this.#next;
+      this.#next = undefined;
+      try {
+        [this.page, this.failure] = [await this.#host.ask("changes", { session: wanted }), ""];
+      } catch (error) {
+        [this.page, this.failure] = [undefined, reasonOf(error)];
+      }
     }
+    this.#looking = false;
   }
 }
 

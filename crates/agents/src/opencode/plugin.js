@@ -37,8 +37,12 @@ async function ask(id, payload, reply) {
 
 /** The answer to a question as opencode takes it: options by their labels, or the person's own words. */
 function chosen({ multiSelect, options }, answer) {
+  if (typeof answer !== "string") throw new TypeError("no answer");
+  // Several choices come as one text. A label with a comma cannot be told from two, so the answer is left to the terminal.
+  if (multiSelect && options.some((option) => option.label.includes(", "))) throw new TypeError("unclear");
+  const isLabel = (text) => options.some((option) => option.label === text);
   const labels = multiSelect ? answer.split(", ") : [answer];
-  return labels.every((label) => options.some((option) => option.label === label)) ? labels : [answer];
+  return labels.every(isLabel) ? labels : [answer];
 }
 
 /** A request is answered, or gone. Gives its call. */
@@ -53,14 +57,16 @@ export const Watchbill = async ({ client, directory }) => {
   const post = (url, id, body) =>
     client._client?.post?.({ url, path: { requestID: id }, body, headers: { "Content-Type": "application/json" } });
   const permit = (session, id) => async ({ behavior, message }) => {
-    const response = behavior === "allow" ? "once" : "reject";
+    const response = { allow: "once", deny: "reject" }[behavior];
+    if (response === undefined) return;
     // This way takes the words of a refusal; the older one does not.
     const sent = await post("/permission/{requestID}/reply", id, { reply: response, message });
     if (sent?.data === true) return;
     await client.postSessionIdPermissionsPermissionId({ path: { id: session, permissionID: id }, body: { response } });
   };
   const choose = (questions, id) => async ({ behavior, updatedInput }) => {
-    if (behavior !== "allow") return post("/question/{requestID}/reject", id, {});
+    if (behavior === "deny") return post("/question/{requestID}/reject", id, {});
+    if (behavior !== "allow") return;
     const answers = questions.map((asked) => chosen(asked, updatedInput.answers[asked.question]));
     await post("/question/{requestID}/reply", id, { answers });
   };

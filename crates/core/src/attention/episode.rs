@@ -30,20 +30,22 @@ pub struct Sighting {
     pub wants: Arc<str>,
     /// The name of the work chain, else the session's title.
     pub title: Option<Arc<str>>,
-    /// The project's name and folder, and the worktree's folder: the user may mute either.
-    pub projects: [Option<Arc<str>>; 3],
+    /// The names and folders of the project and of the worktree: the user may mute each.
+    pub projects: [Option<Arc<str>>; 4],
     /// The work goes on in another session.
     pub superseded: bool,
+    /// It is idle, and the user has not put it aside.
+    pub rests: bool,
 }
 
 impl Sighting {
     /// Reads a row.
     pub fn of(row: &Row) -> Self {
         let folder = row.project_folder();
-        let project =
-            folder.and_then(|folder| Path::new(&**folder).file_name()).map(|name| name.to_string_lossy());
-        let name = project
-            .map(Arc::from)
+        let name_of = |folder: Option<&Arc<str>>| -> Option<Arc<str>> {
+            Some(Path::new(&**folder?).file_name()?.to_string_lossy().into())
+        };
+        let name = name_of(folder)
             .or_else(|| row.title.clone())
             .unwrap_or_else(|| Arc::from(row.session_id.as_str()));
         let need = needs_person(row).or_else(|| finished(row)).or_else(|| refused(row));
@@ -58,7 +60,13 @@ impl Sighting {
             inferred: row.state_reason.confidence == Confidence::Inferred,
             wants: Arc::from(need.map(|need| wants(need, row)).unwrap_or_default()),
             title: row.work_chain_name.clone().or_else(|| row.title.clone()),
-            projects: [Some(Arc::clone(&name)), folder.cloned(), row.repo_root.clone()],
+            projects: [
+                Some(Arc::clone(&name)),
+                folder.cloned(),
+                name_of(row.repo_root.as_ref()),
+                row.repo_root.clone(),
+            ],
+            rests: row.state == State::Idle && row.snoozed_until.is_none() && !row.put_away,
             name,
             superseded: row.superseded.is_some(),
         }

@@ -26,6 +26,8 @@ pub struct Attention {
     /// state has an old time.
     at_ease: BTreeSet<SessionId>,
     in_front: BTreeSet<SessionId>,
+    /// Sessions whose turn has ended since watching began, and that the user has not looked at since.
+    unseen: BTreeSet<SessionId>,
     muted_until: Option<Timestamp>,
     last_counts: Counts,
     pending_outcomes: Vec<AttentionEvent>,
@@ -44,8 +46,6 @@ struct Watched {
     raised: bool,
     /// A mute or quiet hours kept it silent, so it is reported when they end.
     deferred: bool,
-    /// The user has looked at it, or it is from before watching began.
-    looked_at: bool,
 }
 
 impl Attention {
@@ -68,16 +68,12 @@ impl Attention {
 
     /// The user looks at a session for a moment. Returns whether it had an end of a turn that was not looked at.
     pub fn look_at(&mut self, session: &SessionId) -> bool {
-        let was_unseen = self.is_unseen(session);
-        if let Some(watched) = self.sessions.get_mut(session) {
-            watched.looked_at = true;
-        }
-        was_unseen
+        self.unseen.remove(session)
     }
 
     /// Whether its turn has ended since watching began, and the user has not looked at it since.
     pub fn is_unseen(&self, session: &SessionId) -> bool {
-        self.sessions.get(session).is_some_and(|watched| watched.need == Need::Finished && !watched.looked_at)
+        self.unseen.contains(session)
     }
 
     /// Mutes all alerts until then ("mute for an hour"); `None` ends the mute.
@@ -156,6 +152,10 @@ impl Attention {
     pub fn apply_sighting(&mut self, now: Timestamp, seen: Sighting) {
         let session = seen.session.clone();
         let need = seen.need.filter(|_| !seen.superseded);
+        // After some time a finished session is idle. It is as unseen as before.
+        if need != Some(Need::Finished) && !seen.rests {
+            self.unseen.remove(&session);
+        }
         let Some(need) = need else {
             self.end(now, &session);
             self.at_ease.insert(session);
@@ -181,17 +181,19 @@ impl Attention {
         // different times, and an event just before watching began may be seen only afterwards. One alert too many is
         // better than one too few.
         let began = self.began.filter(|began| was_at_ease || since + SAME_EVENT >= *began);
-        let is_reported = began.is_none();
-        let looked_at = is_reported || self.in_front.contains(&session);
+        if need == Need::Finished && began.is_some() && !self.in_front.contains(&session) {
+            self.unseen.insert(session.clone());
+        }
         self.sessions.insert(
             session,
-            Watched { seen, need, since, is_reported, raised: false, deferred: false, looked_at },
+            Watched { seen, need, since, is_reported: began.is_none(), raised: false, deferred: false },
         );
     }
 
     /// Removes a session that no longer exists.
     pub fn remove_session(&mut self, now: Timestamp, session: &SessionId) {
         self.at_ease.remove(session);
+        self.unseen.remove(session);
         self.end(now, session);
     }
 

@@ -27,8 +27,9 @@ fn seen(need: Option<Need>, since: i64) -> Sighting {
         name: Arc::from("api-server"),
         wants: Arc::from("wants to run `npm publish`"),
         title: None,
-        projects: [Some(Arc::from("api-server")), Some(Arc::from("/home/dev/api-server")), None],
+        projects: [Some(Arc::from("api-server")), Some(Arc::from("/home/dev/api-server")), None, None],
         superseded: false,
+        rests: false,
     }
 }
 
@@ -256,7 +257,7 @@ fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
     let muted = Sighting {
         session: SessionId::new("m"),
         name: Arc::from("loud"),
-        projects: [Some(Arc::from("loud")), None, None],
+        projects: [Some(Arc::from("loud")), None, None, None],
         ..seen(Some(Need::Plan), -90_000)
     };
     attention.apply_sighting(at(-50_000), muted);
@@ -553,6 +554,8 @@ fn a_finished_turn_is_unseen_until_its_pane_or_terminal_was_in_front() {
     assert!(attention.is_unseen(&session));
     attention.apply_sighting(at(21_000), finished(20));
     assert!(attention.is_unseen(&session), "another witness of the same end");
+    attention.apply_sighting(at(700_000), Sighting { rests: true, ..seen(None, 700_000) });
+    assert!(attention.is_unseen(&session), "idle for long, and not looked at");
     assert!(attention.look_at(&session) && !attention.is_unseen(&session));
     assert!(!attention.look_at(&session), "nothing changes");
     ends(&mut attention, 40);

@@ -24,7 +24,7 @@ use watchbill_core::user::SessionCommand;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::{Doctor, HookSettings};
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::focus::FocusAnswer;
+use watchbill_protocol::focus::{FocusAnswer, FocusOutcome};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::settings::ArchiveOffer;
@@ -254,9 +254,11 @@ impl Handle {
     /// When the session is not known or the engine has stopped. A terminal that cannot be shown is an answer, not an
     /// error.
     pub fn focus_terminal(&self, session: &str) -> Result<FocusAnswer, ApiError> {
-        let location = self.session_location(session)?;
-        self.looked_at(session);
-        Ok(focus::focus(&location))
+        let answer = focus::focus(&self.session_location(session)?);
+        if answer.outcome == FocusOutcome::Focused {
+            self.looked_at(session);
+        }
+        Ok(answer)
     }
 
     /// Whether the user looks at the terminal of a session; `None` if unknown. Blocks the caller's thread for some

@@ -83,6 +83,11 @@ fn files_that_the_work_edited_are_told_apart_and_nothing_is_written() {
     write("kept.txt", "same\n");
     write("gone.txt", "one\ntwo\n");
     write("other.txt", "one\n");
+    write("ends.txt", "one\ntwo\n");
+    write("cached.txt", "one\n");
+    write("racy.txt", "one\n");
+    write("racy.eq", "one\n");
+    let script = write("mode.sh", "true\n");
     let edited = write("src/näme with space.rs", "one\ntwo\nthree\n");
     git(&tree, "2026-11-20T14:00:00Z", &["add", "."]);
     git(&tree, "2026-11-20T14:00:00Z", &["commit", "-qm", "before"]);
@@ -96,15 +101,33 @@ fn files_that_the_work_edited_are_told_apart_and_nothing_is_written() {
     std::fs::write(tree.join("blob"), b"\0\x01\x02").unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink("/etc/hostname", tree.join("link")).unwrap();
+    write("ends.txt", "one\r\ntwo\r\n");
+    git(&tree, BEGAN, &["rm", "-q", "--cached", "cached.txt"]);
+    #[cfg(unix)]
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     // Its content is the same, its time is not.
     write("kept.txt", "same\n");
+    // A folder of the index is a link that leads out by now.
+    #[cfg(unix)]
+    {
+        let secret = write("linked/secret", "mine\n");
+        git(&tree, BEGAN, &["add", "linked/secret"]);
+        git(&tree, BEGAN, &["update-index", "--skip-worktree", "linked/secret"]);
+        std::fs::remove_dir_all(secret.parent().unwrap()).unwrap();
+        std::fs::create_dir(root.join("away")).unwrap();
+        std::fs::write(root.join("away/secret"), "not shown\n").unwrap();
+        std::os::unix::fs::symlink(root.join("away"), tree.join("linked")).unwrap();
+    }
     // A program that the repository names must not run.
     let ran = root.join("ran");
-    let script = format!("sh -c 'touch {}; cat'", ran.display());
-    git(&tree, BEGAN, &["config", "filter.f.clean", &script]);
-    git(&tree, BEGAN, &["config", "core.fsmonitor", &script]);
-    git(&tree, BEGAN, &["config", "diff.external", &script]);
-    write(".git/info/attributes", "* filter=f\n");
+    let program = format!("sh -c 'touch {}; cat'", ran.display());
+    git(&tree, BEGAN, &["config", "filter.f.clean", &program]);
+    git(&tree, BEGAN, &["config", "filter.x=y.clean", &program]);
+    git(&tree, BEGAN, &["config", "core.fsmonitor", &program]);
+    write(".git/info/attributes", "* filter=f\n*.eq filter=x=y\n");
+    // Each entry of the index seems to be of the same moment as the index, so git compares contents.
+    let past = std::time::UNIX_EPOCH + std::time::Duration::from_secs(86_400);
+    std::fs::File::options().write(true).open(tree.join(".git/index")).unwrap().set_modified(past).unwrap();
     let outside = root.join("outside.txt");
 
     let project = root.join("claude/projects/p");
@@ -121,27 +144,36 @@ fn files_that_the_work_edited_are_told_apart_and_nothing_is_written() {
     let changes = changes.unwrap();
     engine.stop();
 
-    let wanted = [
+    let mut wanted = vec![
         ("src/näme with space.rs", FileFate::Changed, 2, 2, 1),
         ("new.txt", FileFate::Added, 1, 2, 0),
         ("blob", FileFate::Added, 0, 0, 0),
+        ("ends.txt", FileFate::Changed, 0, 0, 0),
         ("gone.txt", FileFate::Removed, 0, 0, 2),
-        ("link", FileFate::Added, 0, 0, 0),
         ("other.txt", FileFate::Changed, 0, 1, 1),
     ];
-    let told: Vec<_> =
-        changes.files.iter().map(brief).filter(|file| cfg!(unix) || file.0 != "link").collect();
-    assert_eq!(
-        told,
-        wanted.iter().copied().filter(|file| cfg!(unix) || file.0 != "link").collect::<Vec<_>>()
-    );
+    #[cfg(unix)]
+    wanted.extend([
+        ("link", FileFate::Added, 0, 0, 0),
+        ("linked", FileFate::Added, 0, 0, 0),
+        ("linked/secret", FileFate::Added, 0, 0, 0),
+        ("mode.sh", FileFate::Changed, 0, 0, 0),
+    ]);
+    wanted[2..].sort_by_key(|file| file.0);
+    assert_eq!(changes.files.iter().map(brief).collect::<Vec<_>>(), wanted);
     assert_eq!(changes.base.as_deref(), Some(&base[..10]), "the commit from before the work");
     assert_eq!(changes.since.as_deref(), Some(BEGAN));
     assert_eq!(changes.elsewhere, [outside.to_str().unwrap()]);
-    let note = |name: &str| changes.files.iter().find(|file| file.path == name).unwrap().note.clone();
-    assert_eq!(note("blob").as_deref(), Some("It is no text."));
+    let note = |name: &str| changes.files.iter().find(|file| file.path == name).unwrap().note.as_deref();
+    assert_eq!(note("blob"), Some("It is no text."));
+    assert_eq!(note("ends.txt"), Some("Only the ends of its lines differ."));
     #[cfg(unix)]
-    assert_eq!(note("link").as_deref(), Some("It is no plain file."), "it leads out of the repository");
+    {
+        assert_eq!(note("mode.sh"), Some("Its mode changed."));
+        assert_eq!(note("link"), Some("It is no plain file."), "it leads out of the repository");
+        let behind = "It lies behind a link that leads out of the repository.";
+        assert_eq!(note("linked/secret"), Some(behind));
+    }
     let hunk = &changes.files[0].hunks[0];
     assert_eq!((hunk.before, hunk.after), (1, 1));
     let lines: Vec<_> = hunk.lines.iter().map(|line| (line.kind, &*line.text)).collect();

@@ -4,14 +4,15 @@ mod git;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use similar::{ChangeTag, TextDiff};
 use watchbill_core::time::Timestamp;
 use watchbill_core::tool::ToolKind;
+use watchbill_platform::files::{open_ordinary, real_path};
 use watchbill_protocol::changes::{ChangedFile, Changes, FileFate, Hunk};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::hooks::{DiffKind, DiffLine};
@@ -27,6 +28,11 @@ const MOST_FILES: usize = 200;
 
 /// The largest file whose lines are compared, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
+
+const TOO_LARGE: &str = "It has more than 1 MB, which is too much to compare.";
+
+/// After this time further files are named alone.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// The most lines of all files. More would hold the window up.
 const MOST_LINES: usize = 20_000;
@@ -59,17 +65,16 @@ pub fn changes(settings: &Settings, chain: &str, root: &Path) -> Result<Changes,
     let store = Store::open(data_dir(settings)?, OpenMode::Read).map_err(|error| store_api_error(&error))?;
     let since = store.chain_began(chain).map_err(|error| store_api_error(&error))?;
     let (mut edits, elsewhere) = edits(&store, chain, root)?;
-    let tree = WorkingTree::at(root);
+    let tree = WorkingTree::at(root)?;
     let base = tree.base(since)?;
     let shown = |path: &str| !gate.exclude().excludes(&root.join(path).to_string_lossy());
-    let mut candidates = tree.candidates(&base)?;
+    let mut candidates = merged(tree.candidates(&base)?);
     candidates.retain(|file| shown(&file.path));
     candidates.sort_by_cached_key(|file| {
         (Reverse(edits.get(&file.path).and_then(|it| it.newest)), file.path.clone())
     });
-    candidates.dedup_by(|a, b| a.path == b.path);
     let mut files = Vec::new();
-    let mut room = MOST_LINES;
+    let mut room = Room { lines: MOST_LINES, until: Instant::now() + LONGEST };
     let mut left_out = 0;
     for candidate in candidates {
         if files.len() == MOST_FILES {
@@ -88,6 +93,22 @@ pub fn changes(settings: &Settings, chain: &str, root: &Path) -> Result<Changes,
     })
 }
 
+/// A file that was taken out of git and is still there was removed and is new. It has changed, if anything.
+fn merged(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut merged: Vec<Candidate> = Vec::new();
+    for file in candidates {
+        match merged.last_mut() {
+            Some(last) if last.path == file.path => {
+                last.before = last.before.take().or(file.before);
+                last.fate = FileFate::Changed;
+            }
+            _ => merged.push(file),
+        }
+    }
+    merged
+}
+
 /// The edits of a chain: by the path below `root`, and the paths outside.
 fn edits(
     store: &Store,
@@ -97,12 +118,12 @@ fn edits(
     let mut inside: BTreeMap<String, Edits> = BTreeMap::new();
     let mut outside = Vec::new();
     // The agent may name the repository by another way than `root` does.
-    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let real = |path: &Path| real_path(path).unwrap_or_else(|_| path.to_owned());
     for call in store.file_calls(chain).map_err(|error| store_api_error(&error))? {
         if !ToolKind::of(&call.tool).changes_file() {
             continue;
         }
-        let path = Path::new(call.cwd.as_deref().unwrap_or_default()).join(&call.path);
+        let path = without_dots(&Path::new(call.cwd.as_deref().unwrap_or_default()).join(&call.path));
         let below = path.strip_prefix(root).map(Path::to_owned).or_else(|_| {
             let folder = real(path.parent().unwrap_or(&path));
             folder.join(path.file_name().unwrap_or_default()).strip_prefix(real(root)).map(Path::to_owned)
@@ -121,52 +142,98 @@ fn edits(
     Ok((inside, outside))
 }
 
+/// A path without `.` and `..`.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => (),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// What may still be shown.
+struct Room {
+    lines: usize,
+    until: Instant,
+}
+
 /// Compares a file with its content from before. `None` if they are equal: git had seen another time alone.
 fn compare(
-    tree: &WorkingTree<'_>,
+    tree: &WorkingTree,
     candidate: Candidate,
     edits: &mut BTreeMap<String, Edits>,
-    room: &mut usize,
+    room: &mut Room,
 ) -> Option<ChangedFile> {
-    let Candidate { path, fate, before } = candidate;
-    let own = edits.remove(&path).unwrap_or_default();
+    let own = edits.remove(&candidate.path).unwrap_or_default();
     let mut file = ChangedFile {
         edits: own.count,
         edited_at: own.newest.map(|at| at.to_string()),
-        fate,
+        fate: candidate.fate,
         added: 0,
         removed: 0,
         hunks: Vec::new(),
-        note: None,
-        path,
+        note: candidate.mode_changed.then(|| "Its mode changed.".to_owned()),
+        path: candidate.path,
     };
-    let before = match (before, fate) {
-        (Some(object), _) => tree.content(&object).map(plain).map_err(|error| error.message),
-        (None, FileFate::Added) => Ok(String::new()),
-        (None, _) => Err("It was no plain file before.".to_owned()),
+    let place = tree.place(&file.path);
+    let is_same = || {
+        let object = candidate.before.as_deref().filter(|_| file.fate == FileFate::Changed);
+        object.zip(place.as_deref()).is_some_and(|(object, place)| tree.is_same(place, object))
     };
-    let after = match fate {
-        FileFate::Removed => Ok(String::new()),
-        _ => read(&tree.path(&file.path)),
+    let texts = if Instant::now() > room.until {
+        Err("It was not compared: that would have taken too long.".to_owned())
+    } else {
+        texts(tree, candidate.before.as_deref(), file.fate, place.as_deref())
     };
-    match (before, after) {
-        (Ok(before), Ok(after)) if before == after && fate == FileFate::Changed => return None,
-        (Ok(before), Ok(after)) if [&before, &after].iter().any(|text| text.contains('\0')) => {
-            file.note = Some("It is no text.".to_owned());
-        }
-        (Ok(before), Ok(after)) => {
+    match texts {
+        Ok((before, after)) if before != after => {
             let mut hunks = hunks(&before, &after);
             let count =
                 |kind| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|it| it.kind == kind).count() as u64;
             (file.added, file.removed) = (count(DiffKind::Added), count(DiffKind::Removed));
-            if cut(&mut hunks, room) {
+            if cut(&mut hunks, &mut room.lines) {
                 file.note = Some("The rest is left out: there are too many lines.".to_owned());
             }
             file.hunks = hunks;
         }
-        (Err(note), _) | (_, Err(note)) => file.note = Some(note),
+        _ if file.note.is_none() && is_same() => return None,
+        Ok(_) if file.fate == FileFate::Changed && file.note.is_none() => {
+            file.note = Some("Only the ends of its lines differ.".to_owned());
+        }
+        Ok(_) => (),
+        Err(note) => file.note = Some(note),
     }
     Some(file)
+}
+
+/// The texts of a file before and now, with the ends of lines that git stores; or why there are none.
+fn texts(
+    tree: &WorkingTree,
+    before: Option<&str>,
+    fate: FileFate,
+    place: Option<&Path>,
+) -> Result<(String, String), String> {
+    let before = match (before, fate) {
+        (Some(object), _) => tree.content(object).map_err(|error| format!("{}.", error.message))?,
+        (None, FileFate::Added) => String::new(),
+        (None, _) => return Err("It was no plain file before.".to_owned()),
+    };
+    if before.len() as u64 > MOST_BYTES {
+        return Err(TOO_LARGE.to_owned());
+    }
+    let after = match (fate, place) {
+        (FileFate::Removed, _) => String::new(),
+        (_, None) => return Err("It lies behind a link that leads out of the repository.".to_owned()),
+        (_, Some(place)) => read(place)?,
+    };
+    match [&before, &after].iter().any(|text| text.contains(['\0', '\u{fffd}'])) {
+        true => Err("It is no text.".to_owned()),
+        false => Ok((plain(before), plain(after))),
+    }
 }
 
 /// The content of a plain file. A link is not followed: it may lead out of the repository.
@@ -177,12 +244,12 @@ fn read(path: &Path) -> Result<String, String> {
         return Err("It is no plain file.".to_owned());
     }
     if about.len() > MOST_BYTES {
-        return Err(format!("It has {} kB, which is too much to compare.", about.len() / 1000));
+        return Err(TOO_LARGE.to_owned());
     }
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
+    let file = open_ordinary(OpenOptions::new().read(true), path).map_err(failed)?;
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(plain(String::from_utf8_lossy(&bytes).into_owned()))
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A text with the ends of lines that git stores. Git may write others into the working tree.

@@ -315,14 +315,14 @@ impl Store {
         })
     }
 
-    /// The calls of a work chain that named a file and succeeded, by file and tool.
+    /// The calls of a work chain that named a file and succeeded, by file and tool. A call that a fork has copied counts once.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn file_calls(&self, chain: &str) -> Result<Vec<FileCalls>, StoreError> {
-        let query = "SELECT a.path, a.tool, s.cwd, count(*), max(a.at) FROM sessions s JOIN activities a ON a.session = s.id
+        let query = "SELECT a.path, a.tool, max(s.cwd), count(DISTINCT a.call), max(a.at) FROM sessions s JOIN activities a ON a.session = s.id
                  WHERE s.chain_id = ?1 AND a.path IS NOT NULL AND a.tool IS NOT NULL AND a.outcome = 'ok'
-                 GROUP BY a.path, a.tool, s.cwd";
+                 GROUP BY a.path, a.tool";
         self.rows(query, [chain], |row| {
             Ok(FileCalls {
                 path: row.get(0)?,
