@@ -119,6 +119,8 @@ pub struct HookTraits {
     pub takes_rules: bool,
     /// The events of handlers that tell the agent what was learned. Empty: none can.
     pub context_events: &'static [Event],
+    /// The key of settings that names the command of the status line. `None`: the agent has none.
+    pub status_line: Option<&'static str>,
     /// What the person should know of an installation.
     pub note: Option<&'static str>,
     /// How the person trusts the hooks, if the agent runs none before.
@@ -144,6 +146,7 @@ impl HookTraits {
         answer_wait: None,
         takes_rules: false,
         context_events: &[],
+        status_line: None,
         note: None,
         trust: None,
     };

@@ -11,6 +11,7 @@ pub mod registry;
 pub mod reported;
 pub mod requests;
 pub mod rules;
+pub mod status_line;
 pub mod supplement;
 
 use crate::{HookTraits, Layout, Traits};
@@ -50,6 +51,7 @@ pub const HOOKS: HookTraits = HookTraits {
     answer_event: Some(&install::ANSWER_EVENT),
     takes_rules: true,
     context_events: install::CONTEXT_EVENTS,
+    status_line: Some(status_line::SETTING),
     ..HookTraits::OF_SETTINGS
 };
 
