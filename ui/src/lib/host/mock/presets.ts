@@ -2,13 +2,14 @@
 
 import type { Day } from "../../bindings/Day";
 import type { Doctor } from "../../bindings/Doctor";
+import type { PlanLimit } from "../../bindings/PlanLimit";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { emptyDay, fullDay } from "./day";
 import { ownRows } from "./own";
 import { askingRows } from "./requests";
 import { programRows, refusedRows } from "./programs";
-import { ENGINE_START, everydayRows, failedRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
+import { ENGINE_START, everydayRows, failedRows, hostileRows, inRosterOrder, iso, longRows, manyRows, planLimits, planRows, row, writingRows } from "./rows";
 import { endlessTimeline, hostileTimeline, type MockTimeline, refusedTimeline, storyTimeline } from "./timelines";
 
 /** One step of a script: after this many milliseconds, rows change and others are removed. */
@@ -21,6 +22,7 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
+  readonly limits?: readonly PlanLimit[];
   /** Whether hooks are installed; by default they are. */
   readonly hooks?: boolean;
   /** A folder is not there, the hooks are missing, and a file could not be read. */
@@ -87,6 +89,8 @@ export function presetNamed(name: string): Preset {
       return { rows: inRosterOrder([...everydayRows(), ...programRows()]) };
     case "asking":
       return { rows: askingRows() };
+    case "plan":
+      return { rows: planRows(), limits: planLimits() };
     case "compact":
       return { rows: everydayRows(), compact: true };
     case "lively":
