@@ -3,9 +3,11 @@
 //!
 //! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
+use watchbill_agents::hooks::parse_payload;
+use watchbill_agents::status_line::as_event;
 use watchbill_core::ids::Agent;
 use watchbill_hooks::envelope::{Decoded, decode};
-use watchbill_hooks::install::{EVENTS, HookCommand, Purpose, find_ours, install, uninstall};
+use watchbill_hooks::install::{EVENTS, HookCommand, Purpose, find_ours, install, status_line, uninstall};
 
 /// Panics if a rule is broken.
 pub fn check(data: &[u8]) {
@@ -17,6 +19,9 @@ pub fn check(data: &[u8]) {
         };
         assert_eq!(second, envelope);
         assert!(used <= data.len());
+    }
+    if let Some(event) = as_event(data) {
+        let _ = parse_payload(&event);
     }
     let Ok(text) = std::str::from_utf8(data) else { return };
     for agent in [Agent::Claude, Agent::Codex] {
@@ -33,6 +38,17 @@ pub fn check(data: &[u8]) {
             && let Ok(installed) = install(Some(text), &command, &events)
         {
             assert_eq!(uninstall(&installed, Purpose::Events).as_ref().map(Option::as_deref), Ok(Some(text)));
+        }
+        let command = command.for_purpose(Purpose::StatusLine);
+        if agent == Agent::Claude
+            && status_line(text).is_ok_and(|ours| ours.is_none())
+            && let Ok(installed) = install(Some(text), &command, &[])
+        {
+            assert!(status_line(&installed).is_ok_and(|ours| ours.is_some()));
+            assert_eq!(
+                uninstall(&installed, Purpose::StatusLine).as_ref().map(Option::as_deref),
+                Ok(Some(text))
+            );
         }
     }
 }

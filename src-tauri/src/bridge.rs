@@ -161,6 +161,7 @@ mod tests {
             problems: Vec::new(),
             reading: false,
             muted_until: None,
+            limits: Vec::new(),
             rest: None,
         })
     }

@@ -72,6 +72,7 @@ mod tests {
             problems: Vec::new(),
             reading: false,
             muted_until: None,
+            limits: Vec::new(),
             rest: None,
         })
     }
@@ -89,6 +90,7 @@ mod tests {
             problems: None,
             reading: false,
             muted_until: None,
+            limits: None,
         })
     }
 

@@ -25,6 +25,7 @@ import plugin
 import prompts  # noqa: F401: puts its cells on the list
 import race
 import scenarios
+import status_line  # noqa: F401: puts its cells on the list
 import versions
 import windowed  # noqa: F401: puts its cells on the list
 from measure import measure, relative

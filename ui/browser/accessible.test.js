@@ -53,6 +53,7 @@ const places = {
   "the narrow day": { mock: "30", width: 320, steps: ["t", "wait:.chart .seg"] },
   "the day as a table": { mock: "30", width: 1200, steps: ["t", "wait:.chart .seg", "v"] },
   "the usage": { mock: "30", width: 1200, steps: ["u", "wait:.column", "ArrowLeft"] },
+  "the limits of the plan": { mock: "plan", width: 1200, steps: ["u", "wait:[role=meter]"] },
   "the narrow usage": { mock: "30", width: 320, steps: ["u", "wait:.column"] },
   "a day without sessions": { mock: "30", steps: ["t", "wait:.chart .seg", "[", "wait:.nothing"] },
   doctor: { mock: "30", steps: ["click:[title^=Health]"] },

@@ -121,6 +121,8 @@ const PICTURES = {
   "day-table": { width: 1200, height: 560, steps: ["t", "wait:.chart .seg", "v"] },
   "day-full": { mock: "full-day", width: 1200, scheme: "light", steps: ["wait:.chart .seg"] },
   "system-colours-day": { width: 1200, height: 560, scheme: "dark", forced: "active", steps: ["t", "wait:.chart .seg", "w"] },
+  plan: { mock: "plan", width: 1200, height: 560, scheme: "light", steps: ["u", "wait:.column"] },
+  "plan-320": { mock: "plan", width: 320, height: 560, scheme: "dark" },
   usage: { width: 1200, height: 900, steps: ["u", "wait:.column", "ArrowLeft", "ArrowLeft", "ArrowLeft"] },
   "usage-320": { width: 320, height: 560, scheme: "light", steps: ["u", "wait:.column"] },
   "usage-420": { scheme: "dark", steps: ["u", "wait:.column"] },

@@ -45,7 +45,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 // What only one agent has so far. The next one that has it brings a choice by `Agent`, as `files` does.
-pub use claude::{install, layout, private_events, registry, reported, requests, supplement};
+pub use claude::{install, layout, private_events, registry, reported, requests, status_line, supplement};
 pub use files::{Root, root_of};
 pub use traits::{HookTraits, Layout, OtherForm, Traits, Trust};
 pub use watchbill_core::ids::Agent;

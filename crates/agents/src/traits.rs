@@ -121,6 +121,8 @@ pub struct HookTraits {
     pub takes_choices: bool,
     /// The events of handlers that tell the agent what was learned. Empty: none can.
     pub context_events: &'static [Event],
+    /// The key of settings that names the command of the status line. `None`: the agent has none.
+    pub status_line: Option<&'static str>,
     /// What the person should know of an installation.
     pub note: Option<&'static str>,
     /// How the person trusts the hooks, if the agent runs none before.
@@ -147,6 +149,7 @@ impl HookTraits {
         takes_rules: false,
         takes_choices: false,
         context_events: &[],
+        status_line: None,
         note: None,
         trust: None,
     };

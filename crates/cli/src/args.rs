@@ -309,6 +309,14 @@ pub enum Command {
         #[arg(long, conflicts_with = "answer")]
         context: bool,
     },
+    /// Read what the agent says to its status line, and draw your own status line; the agent calls this, not you
+    ///
+    /// Your own command gets the same input, and this program ends as it ends. Without one, it prints nothing.
+    Statusline {
+        /// Your own command, in one word
+        #[arg(last = true)]
+        own: Option<std::ffi::OsString>,
+    },
     /// Install hooks into the agent's settings, remove them, or show their state
     Hooks {
         /// What to do with them

@@ -14,9 +14,10 @@ mod time_arguments;
 use std::io::{IsTerminal, Write};
 
 use clap::Parser;
+use watchbill_hooks::install::command::STATUS_LINE;
 
 fn main() -> std::process::ExitCode {
-    if let Some(words) = words_of_a_hook() {
+    if let Some(words) = words_after("hook") {
         // The agent is asked as a model: that is no session of the user.
         if std::env::var_os("WATCHBILL_MEMORY").is_some_and(|word| word == "own") {
             return std::process::ExitCode::SUCCESS;
@@ -34,6 +35,9 @@ fn main() -> std::process::ExitCode {
         }
         watchbill_hooks::sender::run(&watchbill_hooks::sender::HookArguments::parse(words));
         return std::process::ExitCode::SUCCESS;
+    }
+    if let Some(words) = words_after(STATUS_LINE) {
+        return watchbill_hooks::status_line::run(words).into();
     }
     let cli = args::Cli::parse();
     // A message names the part of the program only if the user has asked for logs.
@@ -78,10 +82,10 @@ impl Write for Messages {
     }
 }
 
-/// The words after `hook`, if that is the command. The agent waits, so the program sets nothing else up before.
-fn words_of_a_hook() -> Option<std::vec::IntoIter<std::ffi::OsString>> {
+/// The words after this one, if it is the command. The agent waits, so the program sets nothing else up before.
+fn words_after(command: &str) -> Option<std::vec::IntoIter<std::ffi::OsString>> {
     let mut words = std::env::args_os().skip(1);
-    if words.next()? != "hook" {
+    if words.next()? != command {
         return None;
     }
     let words: Vec<_> = words.collect();

@@ -31,6 +31,7 @@ pub mod evidence;
 pub mod history;
 pub mod hook;
 pub mod ids;
+pub mod limits;
 pub mod memory;
 pub mod nesting;
 pub mod own;

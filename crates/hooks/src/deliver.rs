@@ -30,6 +30,15 @@ struct ReceiverConnection {
 /// Without a receiver this takes as long as reading a folder. A receiver that hangs uses up the budget; the other receivers still
 /// get the event.
 pub fn deliver(places: &HookPaths, frame: &[u8], budget: Duration) -> Delivery {
+    send(places, frame, budget, Delivery::default())
+}
+
+/// Sends `frame` to every receiver and waits for no answer: an event that need not be kept.
+pub fn tell(places: &HookPaths, frame: &[u8], budget: Duration) {
+    send(places, frame, budget, Delivery { kept: true, received: 0 });
+}
+
+fn send(places: &HookPaths, frame: &[u8], budget: Duration, mut delivery: Delivery) -> Delivery {
     let until = Instant::now() + budget;
     let mut talks: Vec<ReceiverConnection> = sockets(places)
         .iter()
@@ -37,7 +46,6 @@ pub fn deliver(places: &HookPaths, frame: &[u8], budget: Duration) -> Delivery {
             Some(ReceiverConnection { stream: connect(socket).ok()?, written: 0, over: false })
         })
         .collect();
-    let mut delivery = Delivery::default();
     loop {
         for talk in talks.iter_mut().filter(|talk| !talk.over) {
             talk.go_on(frame, &mut delivery);

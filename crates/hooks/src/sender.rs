@@ -306,7 +306,7 @@ fn read_rest_and_send(
 }
 
 /// The payload without private text, so that it reaches no disk. A text with nothing else becomes an empty block, which says so.
-fn without_private(payload: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn without_private(payload: &[u8]) -> Cow<'_, [u8]> {
     let text = String::from_utf8_lossy(payload);
     if !may_hold_private(&text) {
         return Cow::Borrowed(payload);
@@ -347,7 +347,7 @@ fn needs_terminal(payload: &[u8]) -> bool {
 }
 
 /// Clock, process id and a random part: unique on a machine, across namespaces and reboots.
-fn new_id(order: u64) -> u128 {
+pub(crate) fn new_id(order: u64) -> u128 {
     use std::hash::{BuildHasher, Hasher};
     let chance = std::hash::RandomState::new().build_hasher().finish();
     (u128::from(order) << 64) | (u128::from(std::process::id()) << 32) | u128::from(chance & 0xffff_ffff)

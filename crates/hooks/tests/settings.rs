@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use watchbill_agents::Agent;
 use watchbill_hooks::install::{
     ANSWER_EVENT, EVENTS, Event, HookCommand, Purpose, SettingsError, Version, events_for, events_of,
-    find_ours, install, is_installed, uninstall, wanted_events,
+    find_ours, install, is_installed, status_line, uninstall, wanted_events,
 };
 
 fn command() -> HookCommand {
@@ -163,6 +163,13 @@ fn settings() -> impl Strategy<Value = String> {
         })
 }
 
+/// A command in the spellings that JSON allows.
+fn spelled() -> impl Strategy<Value = String> {
+    let parts =
+        ["'", r"\u0027", r"\\", r"\\u0027", r#"\""#, r"\n", r"\/", " -- '", "$(a | b)", "ü", "~/x.sh "];
+    prop::collection::vec(prop::sample::select(parts.to_vec()), 0..9).prop_map(|parts| parts.concat())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -193,6 +200,38 @@ proptest! {
         prop_assert_eq!(find_ours(&answers_alone, Purpose::Answers).unwrap().len(), 1);
         prop_assert!(answers_alone.contains("\"timeout\": 3600") && answers_alone.contains("hook --answer"));
         prop_assert_eq!(uninstall(&answers_alone, Purpose::Answers).unwrap(), Some(before));
+    }
+
+    #[test]
+    fn a_status_line_is_run_by_ours_and_every_byte_comes_back(
+        own in spelled(), gaps in prop::collection::vec(gap(), 6),
+    ) {
+        let ours = command().for_purpose(Purpose::StatusLine);
+        let [a, b, c, d, e, f] = &gaps[..] else { unreachable!() };
+        let before = format!("{a}{{{b}\"statusLine\":{c}{{{d}\"padding\": 0, \"command\":{e}\"{own}\"}}{f}}}");
+        let installed = install(Some(&before), &ours, &[]).unwrap();
+        let command_in = |text: &str| meaning(text)["statusLine"]["command"].as_str().unwrap().to_owned();
+        let quoted = command_in(&before).replace('\'', r"'\''");
+        prop_assert_eq!(command_in(&installed), format!("exec /usr/local/bin/watchbill statusline -- '{quoted}'"));
+        prop_assert_eq!(install(Some(&installed), &ours, &[]).unwrap(), installed.clone());
+        let other = HookCommand { data_dir: Some("/my data".into()), ..ours.clone() };
+        let moved = install(Some(&installed), &other, &[]).unwrap();
+        prop_assert!(moved.contains(" --data-dir '/my data' -- '"));
+        for text in [&installed, &moved] {
+            prop_assert_eq!(uninstall(text, Purpose::StatusLine).unwrap(), Some(before.clone()));
+        }
+    }
+
+    #[test]
+    fn a_status_line_of_ours_and_hooks_come_and_go_apart(before in settings()) {
+        let ours = command().for_purpose(Purpose::StatusLine);
+        let both = install(Some(&install(Some(&before), &command(), &all()).unwrap()), &ours, &[]).unwrap();
+        prop_assert!(status_line(&both).unwrap().is_some() && is_installed(&both, &command(), &all()).unwrap());
+        let hooks_alone = uninstall(&both, Purpose::StatusLine).unwrap().unwrap();
+        prop_assert_eq!(hooks_alone, install(Some(&before), &command(), &all()).unwrap());
+        let line_alone = uninstall(&both, Purpose::Events).unwrap().unwrap();
+        prop_assert_eq!(install(Some(&line_alone), &ours, &[]).unwrap(), line_alone.clone());
+        prop_assert_eq!(uninstall(&line_alone, Purpose::StatusLine).unwrap(), Some(before));
     }
 
     #[test]
@@ -258,6 +297,38 @@ fn a_missing_file_is_made_and_removed_again() {
     insta::assert_snapshot!(made);
     assert_eq!(uninstall(&made, Purpose::Events).unwrap(), None);
     assert_eq!(uninstall("{}\n", Purpose::Events).unwrap().as_deref(), Some("{}\n"));
+}
+
+#[test]
+fn a_file_for_the_status_line_alone_is_made_and_removed_again() {
+    let ours = command().for_purpose(Purpose::StatusLine);
+    let made = install(None, &ours, &[]).unwrap();
+    assert_eq!(
+        made,
+        "{\n  \"statusLine\": { \"type\": \"command\", \"command\": \"exec /usr/local/bin/watchbill statusline\" }\n}\n"
+    );
+    assert_eq!(uninstall(&made, Purpose::StatusLine).unwrap(), None);
+    let both = install(Some(&made), &command(), &all()).unwrap();
+    let left = uninstall(&both, Purpose::Events).unwrap();
+    assert_eq!(left.as_deref(), Some(&*made));
+    let left = uninstall(&both, Purpose::StatusLine).unwrap().unwrap();
+    assert_eq!(uninstall(&left, Purpose::Events).unwrap(), None);
+}
+
+#[test]
+fn a_status_line_that_is_no_command_or_was_changed_by_hand_stays() {
+    let ours = command().for_purpose(Purpose::StatusLine);
+    for text in [
+        "{\"statusLine\": null}",
+        "{\"statusLine\": {\"type\": \"command\"}}",
+        "{\"statusLine\": {\"command\": 1}}",
+    ] {
+        assert!(matches!(install(Some(text), &ours, &[]), Err(SettingsError::Malformed { .. })), "{text}");
+        assert_eq!(uninstall(text, Purpose::StatusLine).unwrap().as_deref(), Some(text));
+    }
+    let piped =
+        r#"{"statusLine": {"command": "exec /usr/local/bin/watchbill statusline -- 'mine' | tee log"}}"#;
+    assert_eq!(uninstall(piped, Purpose::StatusLine).unwrap().as_deref(), Some(piped));
 }
 
 #[test]

@@ -45,8 +45,8 @@ pub enum Alert {
 pub struct Episode {
     /// The session.
     pub session_id: String,
-    /// `approval`, `question`, `plan`, `dialog`, `error`; or `finished`, `refused`, `refused_in_a_row`, which ask
-    /// nothing of the user.
+    /// `approval`, `question`, `plan`, `dialog`, `error`; or `finished`, `refused`, `refused_in_a_row`, `plan_limit`, which
+    /// ask nothing of the user.
     pub need: String,
     /// Since when the state holds.
     pub since: String,

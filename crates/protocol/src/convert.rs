@@ -7,6 +7,7 @@ use watchbill_core::chain::{lineage, link};
 use watchbill_core::evidence;
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
+use watchbill_core::limits::KnownLimit;
 use watchbill_core::problem;
 use watchbill_core::roster::row::{self, Row};
 use watchbill_core::roster::{self as core_roster, pending};
@@ -18,8 +19,9 @@ use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger, Usage}
 use crate::chain::{Boundary, Link, Segment};
 use crate::request::{Request, RequestRule};
 use crate::roster::{
-    Context, Group, GroupCounts, PendingTool, Problem, PullRequest, Refused, RefusedCall, RosterDelta,
-    RosterSnapshot, StartedBy, StateReason, Subagents, Terminal, Tokens, ToolTarget, TrackedSession, Upsert,
+    Context, Group, GroupCounts, PendingTool, PlanLimit, Problem, PullRequest, Refused, RefusedCall,
+    RosterDelta, RosterSnapshot, SessionCost, StartedBy, StateReason, Subagents, Terminal, Tokens,
+    ToolTarget, TrackedSession, Upsert,
 };
 use crate::why::{Why, Witness};
 
@@ -42,6 +44,8 @@ impl From<&Row> for TrackedSession {
         let superseded = row.superseded.as_ref();
         let subagents = row.subagents;
         let own = row.own.as_deref();
+        let said = row.said.as_ref();
+        let review = said.and_then(|(said, _)| non_empty(&said.pull_request.as_ref()?.review));
         Self {
             session_id: row.session_id.to_string(),
             source: own.map_or("watcher", |own| own.way.as_str()).into(),
@@ -89,7 +93,15 @@ impl From<&Row> for TrackedSession {
             pid: row.pid,
             terminal: row.terminal.as_deref().map(Terminal::from),
             tokens: row.tokens.map(Tokens::from),
-            context: row.context_used.map(|used| Context::new(used, row.context_size)),
+            context: row.context_used.map(|used| {
+                let context = Context::new(used, row.context_size);
+                Context { percent: row.context_percent.map(percent).or(context.percent), ..context }
+            }),
+            cost: said
+                .and_then(|(said, _)| said.cost)
+                .map(|cost| SessionCost { usd: cost as f64 / 1e6, by: "client".into() }),
+            effort: said.and_then(|(said, _)| non_empty(&said.effort)),
+            said_at: said.map(|(_, at)| at.to_string()),
             subagents: (subagents.total > 0)
                 .then_some(Subagents { running: subagents.running, total: subagents.total }),
             background_tasks: (row.background_tasks > 0).then_some(row.background_tasks),
@@ -104,10 +116,11 @@ impl From<&Row> for TrackedSession {
                     Some(StateKind::Error | StateKind::Limit | StateKind::Crashed)
                 ),
             }),
-            pull_request: row
-                .pull_request
-                .as_ref()
-                .map(|(number, url)| PullRequest { number: *number, url: url.to_string() }),
+            pull_request: row.pull_request.as_ref().map(|(number, url)| PullRequest {
+                number: *number,
+                url: url.to_string(),
+                review,
+            }),
         }
     }
 }
@@ -140,6 +153,25 @@ impl Context {
             (used as f64 * 1000.0 / size as f64).round() / 10.0
         });
         Self { used, size, percent }
+    }
+}
+
+/// Hundredths of a percent as a percentage.
+fn percent(hundredths: u32) -> f64 {
+    f64::from(hundredths) / 100.0
+}
+
+impl From<&KnownLimit> for PlanLimit {
+    fn from(known: &KnownLimit) -> Self {
+        Self {
+            agent: known.agent.as_str().into(),
+            folder: known.folder.to_string(),
+            minutes: known.limit.minutes,
+            percent: percent(known.limit.used),
+            resets_at: known.limit.resets_at.to_string(),
+            said_at: known.said_at.to_string(),
+            session_id: known.session.to_string(),
+        }
     }
 }
 
@@ -234,6 +266,7 @@ impl RosterSnapshot {
             problems: sorted(problems),
             reading,
             muted_until: None,
+            limits: Vec::new(),
             rest: None,
         }
     }
@@ -274,6 +307,7 @@ impl RosterDelta {
             problems: problems.map(sorted),
             reading,
             muted_until: None,
+            limits: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use ts_rs::TS;
 
 use crate::request::Request;
-use crate::roster::{Group, Problem, RosterDelta, RosterSnapshot, TrackedSession};
+use crate::roster::{Group, PlanLimit, Problem, RosterDelta, RosterSnapshot, TrackedSession};
 
 /// One line of `watch --json`.
 ///
@@ -71,6 +71,13 @@ pub enum StoreEvent {
         /// The whole list.
         problems: Vec<Problem>,
     },
+    /// The limits of plans changed.
+    Limits {
+        /// The revision that it belongs to.
+        revision: u64,
+        /// The whole list.
+        limits: Vec<PlanLimit>,
+    },
     /// The first reading of transcripts began or ended.
     Reading {
         /// The revision that it belongs to.
@@ -97,6 +104,7 @@ pub enum ClosedBy {
 pub struct StoreEvents {
     sessions: HashMap<String, TrackedSession>,
     problems: Vec<Problem>,
+    limits: Vec<PlanLimit>,
     reading: bool,
 }
 
@@ -128,6 +136,7 @@ impl StoreEvents {
             events.sessions.insert(session.session_id.clone(), session.clone());
         }
         events.problems.clone_from(&snapshot.problems);
+        events.limits.clone_from(&snapshot.limits);
         events.reading = snapshot.reading;
         (events, StoreEvent::Snapshot(snapshot.clone()))
     }
@@ -142,6 +151,7 @@ impl StoreEvents {
             self.upsert(delta.revision, &upsert.session, &mut out);
         }
         self.problems_and_reading(delta.revision, delta.problems.as_deref(), delta.reading, &mut out);
+        self.note_limits(delta.revision, delta.limits.as_deref(), &mut out);
         out
     }
 
@@ -160,6 +170,7 @@ impl StoreEvents {
             self.upsert(next.revision, session, &mut out);
         }
         self.problems_and_reading(next.revision, Some(&next.problems), next.reading, &mut out);
+        self.note_limits(next.revision, Some(&next.limits), &mut out);
         out
     }
 
@@ -188,6 +199,13 @@ impl StoreEvents {
         {
             let (session_id, request) = (session.session_id.clone(), Box::new(request.clone()));
             out.push(StoreEvent::Request { revision, session_id, request });
+        }
+    }
+
+    fn note_limits(&mut self, revision: u64, limits: Option<&[PlanLimit]>, out: &mut Vec<StoreEvent>) {
+        if let Some(limits) = limits.filter(|limits| self.limits != *limits) {
+            self.limits = limits.to_vec();
+            out.push(StoreEvent::Limits { revision, limits: limits.to_vec() });
         }
     }
 
@@ -252,6 +270,10 @@ pub fn replay(roster: &mut RosterSnapshot, event: &StoreEvent) {
         StoreEvent::Problems { revision, problems } => {
             roster.revision = *revision;
             roster.problems.clone_from(problems);
+        }
+        StoreEvent::Limits { revision, limits } => {
+            roster.revision = *revision;
+            roster.limits.clone_from(limits);
         }
         StoreEvent::Reading { revision, reading } => {
             roster.revision = *revision;

@@ -80,6 +80,12 @@ pub struct TrackedSession {
     pub terminal: Option<Terminal>,
     pub tokens: Option<Tokens>,
     pub context: Option<Context>,
+    /// What the session cost, as the client counts it or by list prices.
+    pub cost: Option<SessionCost>,
+    /// How hard the model thinks, in the client's word.
+    pub effort: Option<String>,
+    /// When the client's status line last said something new: `cost`, `effort` and the review are of then.
+    pub said_at: Option<String>,
     pub subagents: Option<Subagents>,
     pub background_tasks: Option<u32>,
     pub queued_prompts: Option<u32>,
@@ -179,10 +185,40 @@ pub struct Tokens {
 pub struct Context {
     /// Tokens after the newest answer.
     pub used: u64,
-    /// The size of the context, if known: the tokens at which the agent last compacted this work by itself.
+    /// The size of the context, if known: as the client says it, or the tokens at which the agent last compacted this work
+    /// by itself.
     pub size: Option<u64>,
-    /// `used` of `size`.
+    /// `used` of `size`, as the client says it if it does.
     pub percent: Option<f64>,
+}
+
+/// What a session cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct SessionCost {
+    /// In dollars.
+    pub usd: f64,
+    /// `client`: the client counts so.
+    pub by: String,
+}
+
+/// How much of a plan's limit is used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanLimit {
+    /// The agent that says so.
+    pub agent: String,
+    /// The agent's folder. Each has an account of its own.
+    pub folder: String,
+    /// The length of the span in minutes: 300 for five hours, 10080 for a week.
+    pub minutes: u32,
+    /// How much of it is used.
+    pub percent: f64,
+    /// When the span ends.
+    pub resets_at: String,
+    /// When the agent said so.
+    pub said_at: String,
+    /// The session that said so.
+    pub session_id: String,
 }
 
 /// Subagents of a session.
@@ -244,11 +280,15 @@ pub struct StartedBy {
 }
 
 /// A pull request.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
 #[allow(missing_docs)]
 pub struct PullRequest {
     pub number: u64,
     pub url: String,
+    /// The state of its review in the client's word: `approved`, `changes_requested`, `pending`, `draft`.
+    pub review: Option<String>,
 }
 
 /// Something that went wrong while reading; everything else goes on.
@@ -280,6 +320,10 @@ pub struct RosterSnapshot {
     pub reading: bool,
     /// No alerts until then: the user muted everything for a while. Absent if nothing is muted.
     pub muted_until: Option<String>,
+    /// The limits of plans whose spans run, as the agents say them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<PlanLimit>>", optional)]
+    pub limits: Vec<PlanLimit>,
     /// How many more rows the next message brings: these are only the first ones. Absent if these are all, as
     /// everywhere except in the first message to a window.
     pub rest: Option<GroupCounts>,
@@ -321,6 +365,8 @@ pub struct RosterDelta {
     pub reading: bool,
     /// The current value, in every delta; see [`RosterSnapshot::muted_until`].
     pub muted_until: Option<String>,
+    /// The whole list, if it changed.
+    pub limits: Option<Vec<PlanLimit>>,
 }
 
 /// A row and its place.

@@ -80,6 +80,8 @@ keys! {
     AlertsRefused = "alerts.refused",
     /// Alerts when the reviewer refused three calls in a row, or is unavailable.
     AlertsRefusedInARow = "alerts.refused_in_a_row",
+    /// An alert when so much of a plan's limit is used, in percent; 0: none.
+    AlertsLimit = "alerts.limit",
     /// How long a need must last before an alert comes.
     AlertsDwell = "alerts.dwell",
     /// No alerts in these hours of the day.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::roster::{Group, RosterSnapshot};
+use crate::roster::{Group, PlanLimit, RosterSnapshot};
 
 /// Counts by group. Superseded sessions do not count: their work is counted where it goes on.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 #[allow(missing_docs)] // The names are those of the groups.
@@ -24,6 +24,10 @@ pub struct Status {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[ts(as = "Option<u32>", optional)]
     pub refused: u32,
+    /// The limits of plans, as the agents say them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<PlanLimit>>", optional)]
+    pub limits: Vec<PlanLimit>,
     /// Why the history is not kept at the moment, as a text for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
@@ -37,7 +41,11 @@ fn is_zero(number: &u32) -> bool {
 impl From<&RosterSnapshot> for Status {
     fn from(snapshot: &RosterSnapshot) -> Self {
         let trouble = snapshot.problems.iter().find(|problem| problem.kind == "store");
-        let mut counts = Self { trouble: trouble.map(|problem| problem.detail.clone()), ..Self::default() };
+        let mut counts = Self {
+            limits: snapshot.limits.clone(),
+            trouble: trouble.map(|problem| problem.detail.clone()),
+            ..Self::default()
+        };
         for session in snapshot.sessions.iter().filter(|s| s.superseded != Some(true)) {
             match session.group {
                 Group::NeedsYou => counts.needs_you += 1,

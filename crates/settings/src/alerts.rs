@@ -19,12 +19,14 @@ pub(crate) fn settle(values: &FileValues, full: impl Fn(String) -> String) -> Al
             Need::Finished => SettingKey::AlertsFinished,
             Need::Refused => SettingKey::AlertsRefused,
             Need::RefusedInARow => SettingKey::AlertsRefusedInARow,
+            Need::PlanLimit => return true,
         })
     };
     let hours = values.list(SettingKey::AlertsQuietHours);
     let quiet: Vec<_> = hours.iter().filter_map(|text| QuietHours::parse(text)).collect();
     let attention = AttentionSettings {
         kinds: Need::ALL.into_iter().filter(wanted).collect(),
+        limit: u32::try_from(values.number(SettingKey::AlertsLimit)).unwrap_or_default(),
         dwell: values.span(SettingKey::AlertsDwell),
         // Only quiet hours use the zone. Finding the system's zone lists the folders of all zones.
         zone: if quiet.is_empty() { TimeZone::UTC } else { TimeZone::system() },

@@ -1,6 +1,7 @@
 //! Every setting of the configuration file, with its accepted values and its default.
 
 use watchbill_agents::{Agent, traits};
+use watchbill_core::attention::LIMIT;
 use watchbill_core::history::{ArchiveSettings, HistorySettings, RecoverySettings};
 use watchbill_core::memory::MemorySettings;
 use watchbill_core::session::state::Timeouts;
@@ -60,6 +61,7 @@ fn row(key: SettingKey) -> (ValueKind, Value) {
         K::ModelTimeout => span(memory.model.timeout),
         K::ModelDailyTokens => number(0, 1_000_000_000, memory.model.daily_tokens),
         K::ModelDailyCents => number(0, 100_000, memory.model.daily_micro_usd / MICROS_PER_CENT),
+        K::AlertsLimit => number(0, 100, u64::from(LIMIT)),
         K::ServicePort => number(0, 65_535, 0),
         K::AlertsApproval
         | K::AlertsQuestion

@@ -80,6 +80,7 @@ fn words_of(episodes: &[&Episode]) -> (String, Vec<String>) {
         (count(needs_person), "needs you", "need you"),
         (count(|episode| episode.need == "finished"), "has finished", "have finished"),
         (count(is_refused), "was refused a call", "were refused calls"),
+        (count(is_limit), "nears the limit of its plan", "near the limits of their plans"),
     ];
     let mut summary = String::new();
     for (number, one, many) in words.into_iter().filter(|(number, ..)| *number > 0) {
@@ -100,7 +101,11 @@ fn words_of(episodes: &[&Episode]) -> (String, Vec<String>) {
 }
 
 fn needs_person(episode: &Episode) -> bool {
-    episode.need != "finished" && !is_refused(episode)
+    episode.need != "finished" && !is_refused(episode) && !is_limit(episode)
+}
+
+fn is_limit(episode: &Episode) -> bool {
+    episode.need == "plan_limit"
 }
 
 fn is_refused(episode: &Episode) -> bool {

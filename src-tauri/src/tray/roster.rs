@@ -144,6 +144,7 @@ mod tests {
             problems: Vec::new(),
             reading: false,
             muted_until: None,
+            limits: Vec::new(),
             rest: None,
         })
     }
@@ -180,6 +181,7 @@ mod tests {
             problems: None,
             reading: false,
             muted_until: None,
+            limits: None,
         };
         assert!(tray.new_sink().is_none());
         assert!(!sink(RosterMessage::Delta(delta)));

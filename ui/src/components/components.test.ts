@@ -6,14 +6,16 @@ import { afterEach, expect, test, vi } from "vitest";
 import { EngineClock } from "../lib/clock.svelte";
 import type { TimelineItem } from "../lib/bindings/TimelineItem";
 import { refusedRows } from "../lib/host/mock/programs";
-import { ENGINE_START, everydayRows, iso, row } from "../lib/host/mock/rows";
+import { ENGINE_START, everydayRows, iso, planLimits, planRows, row } from "../lib/host/mock/rows";
 import { refusedTimeline } from "../lib/host/mock/timelines";
+import PlanLimits from "./day/PlanLimits.svelte";
 import AskCard from "./detail/AskCard.svelte";
 import Markdown from "./markdown/Markdown.svelte";
 import LiveTail from "./own/LiveTail.svelte";
 import { MockHost } from "../lib/host/mock/mock";
 import { RosterModel } from "../lib/roster/roster.svelte";
 import Menu from "./roster/Menu.svelte";
+import PlanLine from "./roster/PlanLine.svelte";
 import Row from "./roster/Row.svelte";
 import { Opened } from "../lib/timeline/opened.svelte";
 import { TimelineModel } from "../lib/timeline/timeline.svelte";
@@ -44,6 +46,37 @@ test("a finished turn that was not looked at has a mark", () => {
   expect(within(showRow(row({ sessionId: "a" })).button).queryByLabelText("not looked at yet")).toBeNull();
   cleanup();
   expect(within(showRow(row({ sessionId: "a", unseen: true })).button).getByLabelText("not looked at yet")).toBeTruthy();
+});
+
+test("a click on the pull request copies its address and opens nothing", async () => {
+  const clock = new EngineClock();
+  clock.sync(iso(ENGINE_START));
+  const onopen = vi.fn();
+  const copy = vi.fn();
+  render(Row, { props: { session: planRows()[0]!, clock, selected: false, reachable: true, withAgent: false, gone: false, onopen }, context: new Map([["copy", copy]]) });
+  await fireEvent.click(screen.getByRole("button", { name: "Copy the address of pull request 318, approved" }));
+  expect(copy).toHaveBeenCalledWith("https://example.invalid/pull/318", "Address");
+  expect(onopen).not.toHaveBeenCalled();
+});
+
+test("the foot of the roster has the limits, and is absent without any", async () => {
+  const onopen = vi.fn();
+  const { container, rerender } = render(PlanLine, { limits: planLimits(), now: ENGINE_START, onopen });
+  expect(container.textContent!.replace(/\s+/g, " ").trim()).toBe("5 h 78 % week 41 %");
+  expect(container.querySelector(".near")!.textContent).toContain("5 h");
+  await fireEvent.click(screen.getByRole("button"));
+  expect(onopen).toHaveBeenCalledOnce();
+  await rerender({ limits: [], now: ENGINE_START, onopen });
+  expect(container.textContent!.trim()).toBe("");
+});
+
+test("the usage says each limit with its pace, and who said it", () => {
+  const { container } = render(PlanLimits, { limits: planLimits(), now: ENGINE_START, titleOf: () => "Publish the 2.4 release" });
+  const text = container.textContent!.replace(/\s+/g, " ");
+  for (const part of ["5 hours 78 %", "At this pace full at", "Week 41 %", "Enough, at this pace", "in 1 h 38 min", "As Claude Code said at", "in “Publish the 2.4 release”."]) expect(text).toContain(part);
+  expect(screen.getAllByRole("meter").map((meter) => meter.getAttribute("aria-valuenow"))).toEqual(["78", "41"]);
+  cleanup();
+  expect(render(PlanLimits, { limits: [], now: ENGINE_START, titleOf: () => undefined }).container.textContent).toContain("hooks install --statusline");
 });
 
 test("a row names its agent where there are several", () => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use watchbill_core::hook::event::{
     Background, EndReason, HookEvent, HookToolCall, NotificationKind, StartSource,
 };
-use watchbill_core::hook::{HookError, HookPayload, HookTexts, PAYLOAD_LIMIT};
+use watchbill_core::hook::{HookError, HookPayload, HookTexts, PAYLOAD_LIMIT, STATUS_LINE};
 use watchbill_core::ids::{Agent, SessionId, stable_hash};
 use watchbill_core::nesting::{Nesting, nesting};
 use watchbill_core::session::facts::{first_line, one_line};
@@ -17,6 +17,7 @@ use watchbill_core::transcript::record::PromptOrigin;
 use super::records::prompt_source::origin_of_text;
 use super::records::target;
 use super::records::user::tagged;
+use super::status_line;
 use crate::raw_fields::raw_fields;
 use crate::traits;
 
@@ -105,7 +106,7 @@ fn path(raw: Raw<'_>) -> Option<Arc<str>> {
 
 raw_fields! {
     /// The raw values of all fields that some event needs.
-    struct Fields {
+    pub(super) struct Fields {
         session: "session_id",
         transcript_path: "transcript_path",
         cwd: "cwd",
@@ -125,6 +126,11 @@ raw_fields! {
         id: "tool_use_id",
         interrupt: "is_interrupt",
         background: "background_tasks",
+        context: "context_window",
+        cost: "cost",
+        effort: "effort",
+        limits: "rate_limits",
+        pr: "pr",
     }
 }
 
@@ -180,6 +186,7 @@ impl<'a> Fields<'a> {
             "PostCompact" => HookEvent::PostCompact,
             "Elicitation" => HookEvent::Elicitation { message: line(self.message) },
             "ElicitationResult" => HookEvent::ElicitationResult,
+            STATUS_LINE => HookEvent::StatusLine(Arc::new(status_line::read(self))),
             other => HookEvent::Other(Arc::from(other)),
         }
     }

@@ -11,6 +11,7 @@ pub mod registry;
 pub mod reported;
 pub mod requests;
 pub mod rules;
+pub mod status_line;
 pub mod supplement;
 
 use crate::{HookTraits, Layout, Traits};
@@ -51,6 +52,7 @@ pub const HOOKS: HookTraits = HookTraits {
     takes_rules: true,
     takes_choices: true,
     context_events: install::CONTEXT_EVENTS,
+    status_line: Some(status_line::SETTING),
     ..HookTraits::OF_SETTINGS
 };
 

@@ -22,6 +22,9 @@ pub enum HooksCommand {
         /// Install instead the hook that tells the agent memories: see `memory.context`
         #[arg(long, conflicts_with_all = ["markers", "answer"])]
         context: bool,
+        /// Put Watchbill before your status line instead: it learns limits, context and cost, and your line stays as it is
+        #[arg(long, conflicts_with_all = ["markers", "answer", "context"])]
+        statusline: bool,
         /// Version of the agent, if Watchbill cannot find it out; Claude Code skips a settings file with unknown events
         #[arg(long, value_name = "VERSION", value_parser = parse_version)]
         client_version: Option<watchbill_hooks::install::Version>,
@@ -37,6 +40,9 @@ pub enum HooksCommand {
         /// Remove instead the hook that tells the agent memories
         #[arg(long, conflicts_with = "answer")]
         context: bool,
+        /// Take Watchbill away from your status line instead
+        #[arg(long, conflicts_with_all = ["answer", "context"])]
+        statusline: bool,
     },
     /// Show where the hooks are installed, and whether events arrive
     Status {

@@ -32,7 +32,7 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
         anyhow::bail!("{doubt}");
     }
     match command {
-        HooksCommand::Install { place, markers, answer, context, client_version } => {
+        HooksCommand::Install { place, markers, answer, context, statusline, client_version } => {
             let title = traits(place.agent).title;
             if context && hook_traits(place.agent).context_events.is_empty() {
                 anyhow::bail!("{title} cannot be told what was learned yet");
@@ -43,8 +43,11 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
             if markers && place.agent != Agent::default() {
                 anyhow::bail!("{title} leaves no markers");
             }
+            if statusline && (cfg!(windows) || hook_traits(place.agent).status_line.is_none()) {
+                anyhow::bail!("{title} has no status line that Watchbill can draw here");
+            }
             let mut all = Setting::all(&settings, place.agent, client_version, markers)?;
-            let purpose = purpose(answer, context);
+            let purpose = purpose(answer, context, statusline);
             all.iter_mut().for_each(|setting| setting.command = setting.command.for_purpose(purpose));
             each(&place, &all, |setting, file| add(setting, file, place.dry_run, paint))?;
             if place.dry_run {
@@ -53,8 +56,8 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
                 emit(&render::hooks::after_install(&options_of(global, &place)?, purpose, place.agent))
             }
         }
-        HooksCommand::Uninstall { place, answer, context } => {
-            let purpose = purpose(answer, context);
+        HooksCommand::Uninstall { place, answer, context, statusline } => {
+            let purpose = purpose(answer, context, statusline);
             let roots = settings
                 .roots_of(place.agent)
                 .iter()
@@ -71,11 +74,12 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
     }
 }
 
-fn purpose(answer: bool, context: bool) -> Purpose {
-    match (answer, context) {
-        (true, _) => Purpose::Answers,
-        (false, true) => Purpose::Context,
-        (false, false) => Purpose::Events,
+fn purpose(answer: bool, context: bool, statusline: bool) -> Purpose {
+    match (answer, context, statusline) {
+        (true, ..) => Purpose::Answers,
+        (_, true, _) => Purpose::Context,
+        (.., true) => Purpose::StatusLine,
+        _ => Purpose::Events,
     }
 }
 

@@ -34,7 +34,7 @@ use watchbill_engine::model::publish::snapshot;
 use watchbill_engine::world::archive::with_archive;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_hooks::install::client::client_version;
-use watchbill_hooks::sender;
+use watchbill_hooks::{sender, status_line};
 use watchbill_protocol::doctor::WatchMode;
 
 use crate::args::{Cli, ColorChoice, Command, Global, OneSession};
@@ -77,6 +77,11 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
                 sender::run(&sender::HookArguments::parse(words));
             }
             Ok(())
+        }
+        Command::Statusline { own } => {
+            let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
+            let own = own.map(|own| ["--".into(), own]);
+            std::process::exit(status_line::run(data_dir.into_iter().chain(own).flatten()).into());
         }
         Command::Hooks { command } => hooks::run(&global, command, paint),
         Command::Watch { json, all } => watch::watch(&global, json, all, paint),
@@ -220,6 +225,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         | Command::Completions { .. }
         | Command::Man { .. }
         | Command::Hook { .. }
+        | Command::Statusline { .. }
         | Command::Hooks { .. } => String::new(),
     })
 }

@@ -84,6 +84,7 @@ pub fn installed(
                  it says nothing before `memory.context` is set to files or all\n"
             );
         }
+        Purpose::StatusLine => return format!("Watchbill before your status line is {done} {path}\n"),
         Purpose::Events => {}
     }
     let known = hook_traits(command.agent).events;
@@ -119,6 +120,7 @@ fn undo(place: &Option<String>, purpose: Purpose) -> String {
         Purpose::Events => "",
         Purpose::Answers => " --answer",
         Purpose::Context => " --context",
+        Purpose::StatusLine => " --statusline",
     };
     match place {
         Some(place) => typed(format!("undo: watchbill hooks uninstall{answer} {place}").trim_end()) + "\n",
@@ -189,7 +191,9 @@ fn one_scope(
     };
     let state = match status.state {
         State::Absent if !status.exists => paint.tone(Tone::Dim, "no file"),
-        State::Absent if status.answers || status.context => "no hooks for events".to_owned(),
+        State::Absent if status.answers || status.context || status.status_line => {
+            "no hooks for events".to_owned()
+        }
         State::Absent => "not installed".to_owned(),
         State::Installed => {
             paint.tone(Tone::Work, &format!("installed, {}", plural(status.events.len(), "event")))
@@ -213,6 +217,9 @@ fn one_scope(
     }
     if status.context {
         add("with the hook that tells the agent what was learned".to_owned());
+    }
+    if status.status_line {
+        add("before your status line".to_owned());
     }
     if !status.missing.is_empty() {
         add(format!("missing: {}", one_line(&status.missing.join(", "))));

@@ -1,7 +1,8 @@
 //! `status`: one line with the counts, in the format of a status bar.
 
 use serde_json::json;
-use watchbill_protocol::roster::{Group, RosterSnapshot};
+use watchbill_agents::{Agent, traits};
+use watchbill_protocol::roster::{Group, PlanLimit, RosterSnapshot};
 use watchbill_protocol::status::Status;
 
 use super::{doing, name};
@@ -24,7 +25,10 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
                 0 => String::new(),
                 refused => format!(", {refused} refused a call"),
             };
-            format!("{needs} {verb} you, {working} working, {turn} your turn, {idle} idle{refused}{trouble}")
+            let limits = limits(&counts.limits).map(|limits| format!("; {limits}")).unwrap_or_default();
+            format!(
+                "{needs} {verb} you, {working} working, {turn} your turn, {idle} idle{refused}{limits}{trouble}"
+            )
         }
         StatusFormat::Json => json(json!(counts).to_string()),
         StatusFormat::Waybar => {
@@ -40,6 +44,7 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
                 .iter()
                 .filter(|session| matches!(session.group, Group::NeedsYou | Group::Working))
                 .map(|session| escape(&format!("{}: {}", name(session), doing(session))))
+                .chain(limits(&counts.limits).map(|limits| escape(&limits)))
                 .chain(counts.trouble.as_deref().map(|trouble| escape(&one_line(trouble))))
                 .collect();
             json!({ "text": format!("▲{needs} ●{working}"), "class": class, "alt": class, "tooltip": tooltip.join("\n") })
@@ -50,6 +55,32 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
                 if needs > 0 { format!("#[fg=yellow,bold]▲{needs}#[default] ") } else { String::new() };
             format!("{need}●{working} ✓{turn}")
         }
+    }
+}
+
+/// The limits of plans in a line: `Claude Code 42 % of 5 h and 7 % of the week used`. `None` if none is known.
+fn limits(limits: &[PlanLimit]) -> Option<String> {
+    let accounts = limits.chunk_by(|one, next| (&one.agent, &one.folder) == (&next.agent, &next.folder));
+    let lines: Vec<String> = accounts
+        .map(|account| {
+            let parts: Vec<String> = account
+                .iter()
+                .map(|limit| format!("{:.0} % of {}", limit.percent, span(limit.minutes)))
+                .collect();
+            let agent = Agent::of(&account[0].agent).map_or(&*account[0].agent, |agent| traits(agent).title);
+            format!("{} {} used", one_line(agent), parts.join(" and "))
+        })
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("; "))
+}
+
+/// The length of a limit's span, in words.
+fn span(minutes: u32) -> String {
+    match minutes {
+        10_080 => "the week".to_owned(),
+        minutes if minutes % 1440 == 0 => format!("{} d", minutes / 1440),
+        minutes if minutes % 60 == 0 => format!("{} h", minutes / 60),
+        minutes => format!("{minutes} min"),
     }
 }
 

@@ -119,7 +119,7 @@ const ASKED: &[(bool, &[&str])] = &[
     (false, &["why", HOSTILE]),
 ];
 /// They print no text of sessions, or do not end by themselves.
-const OTHERS: &[&str] = &["watch", "serve", "mcp", "hook", "completions", "man", "help"];
+const OTHERS: &[&str] = &["watch", "serve", "mcp", "hook", "statusline", "completions", "man", "help"];
 
 #[test]
 fn no_command_prints_control_characters_of_transcripts() {

@@ -55,6 +55,7 @@ mod service_texts;
 mod settings;
 #[path = "../../../testkit/src/skipped.rs"]
 mod skipped;
+mod status_line;
 mod told;
 mod tree;
 mod user_commands;

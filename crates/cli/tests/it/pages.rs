@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, run_watchbill, watchbill};
 
-const COMMANDS: [&str; 35] = [
+const COMMANDS: [&str; 36] = [
     "roster",
     "watch",
     "serve",
@@ -37,6 +37,7 @@ const COMMANDS: [&str; 35] = [
     "open",
     "focus",
     "hook",
+    "statusline",
     "hooks",
     "doctor",
     "completions",

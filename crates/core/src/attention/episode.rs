@@ -110,6 +110,7 @@ fn wants(need: Need, row: &Row) -> String {
         Need::Error if row.state_kind == Some(StateKind::Limit) => format!("has reached a limit{cause}"),
         Need::Error => format!("stopped at an error{cause}"),
         Need::Refused | Need::RefusedInARow => row.refused.as_deref().map(was_refused).unwrap_or_default(),
+        Need::PlanLimit => String::new(),
         Need::Finished => match row.summary.as_deref() {
             Some(summary) => format!("has finished: {summary}"),
             None => "has finished".to_owned(),

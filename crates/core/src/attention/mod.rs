@@ -5,6 +5,7 @@
 //! single row lacks: how long the need has lasted, whether it was reported, and whether it may be reported now.
 
 mod episode;
+mod limits;
 mod need;
 mod policy;
 mod rows;
@@ -14,4 +15,4 @@ pub use episode::{AttentionEvent, Episode, Sighting, Silence};
 pub use need::{COUNT_DWELL, Counts, Need, need};
 pub use policy::Attention;
 pub use rows::{counts_of, needs_person};
-pub use settings::{ALERT_DWELL, AttentionSettings, QuietHours};
+pub use settings::{ALERT_DWELL, AttentionSettings, LIMIT, QuietHours};

@@ -28,11 +28,13 @@ pub enum Need {
     Refused,
     /// The reviewer refused several calls in a row, or is unavailable. It does not count either.
     RefusedInARow,
+    /// Much of a plan's limit is used. It is no need of a session.
+    PlanLimit,
 }
 
 impl Need {
     /// Every kind, in the order of lists.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Approval,
         Self::Question,
         Self::Plan,
@@ -41,11 +43,12 @@ impl Need {
         Self::Finished,
         Self::Refused,
         Self::RefusedInARow,
+        Self::PlanLimit,
     ];
 
     /// Whether the session waits for the user. Only then does it count as "needs you".
     pub const fn counts(self) -> bool {
-        !matches!(self, Self::Finished | Self::Refused | Self::RefusedInARow)
+        !matches!(self, Self::Finished | Self::Refused | Self::RefusedInARow | Self::PlanLimit)
     }
 }
 

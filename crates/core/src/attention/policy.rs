@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::attention::episode::{AttentionEvent, Episode, Sighting, Silence};
+use crate::attention::limits::{self, LimitReports};
 use crate::attention::need::{COUNT_DWELL, Counts, Need};
 use crate::attention::settings::AttentionSettings;
 use crate::ids::SessionId;
+use crate::limits::KnownLimit;
 use crate::time::{Millis, Timestamp};
 
 /// Two witnesses of one event give times that differ by no more than this.
@@ -31,6 +33,7 @@ pub struct Attention {
     muted_until: Option<Timestamp>,
     last_counts: Counts,
     pending_outcomes: Vec<AttentionEvent>,
+    limits: LimitReports,
 }
 
 /// A session that needs the user, has just finished, or was refused a call.
@@ -188,6 +191,17 @@ impl Attention {
             session,
             Watched { seen, need, since, is_reported: began.is_none(), raised: false, deferred: false },
         );
+    }
+
+    /// Applies what an agent says of its plan. A limit of which enough is used is reported once in its span, as soon as no mute or
+    /// quiet hours forbid it.
+    pub fn apply_limit(&mut self, now: Timestamp, agent: &str, known: &KnownLimit) {
+        let is_silent = self.began.is_some() && self.is_silenced(now);
+        let is_old = self.began.is_none();
+        if self.limits.is_news(known, self.settings.limit, is_old, is_silent) {
+            let episode = limits::episode(now, agent, known);
+            self.pending_outcomes.push(AttentionEvent::Raised { episode, silence: None });
+        }
     }
 
     /// Removes a session that no longer exists.

@@ -12,6 +12,8 @@ use crate::time::{Millis, Timestamp};
 
 /// How long a need must last before it is reported, by default.
 pub const ALERT_DWELL: Millis = Millis::from_secs(2);
+/// How much of a plan's limit is used before that is reported, by default, in percent.
+pub const LIMIT: u32 = 90;
 /// Minutes of a day.
 const DAY: u16 = 24 * 60;
 /// After this many spans in a row, the quiet counts as endless.
@@ -22,6 +24,8 @@ const STEPS: usize = 32;
 pub struct AttentionSettings {
     /// Kinds that raise an alert.
     pub kinds: BTreeSet<Need>,
+    /// Report a plan's limit once in its span when so much of it is used, in percent; 0: never.
+    pub limit: u32,
     /// Also report permissions that are inferred from silence. Without registry and hooks, a long command looks the
     /// same.
     pub inferred: bool,
@@ -41,6 +45,7 @@ impl Default for AttentionSettings {
     fn default() -> Self {
         Self {
             kinds: Need::ALL.into_iter().filter(|need| *need != Need::Refused).collect(),
+            limit: LIMIT,
             inferred: false,
             dwell: ALERT_DWELL,
             quiet: Vec::new(),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::status_line::StatusLine;
+
 /// One hook event. Events that this program does not use are [`HookEvent::Other`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -80,6 +82,8 @@ pub enum HookEvent {
     },
     /// The user has answered it.
     ElicitationResult,
+    /// The client's status line was drawn. It is no event of the turn.
+    StatusLine(Arc<StatusLine>),
     /// Any other event, by its name: a sign of life.
     Other(Arc<str>),
 }

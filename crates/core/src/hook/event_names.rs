@@ -2,6 +2,9 @@
 
 use super::event::{HookEvent, HookToolCall};
 
+/// The name of [`HookEvent::StatusLine`]. The client names no event there, so the sender does.
+pub const STATUS_LINE: &str = "StatusLine";
+
 impl HookEvent {
     /// `hook_event_name`.
     pub fn name(&self) -> &str {
@@ -26,6 +29,7 @@ impl HookEvent {
             Self::PostCompact => "PostCompact",
             Self::Elicitation { .. } => "Elicitation",
             Self::ElicitationResult => "ElicitationResult",
+            Self::StatusLine(_) => STATUS_LINE,
             Self::Other(name) => name,
         }
     }

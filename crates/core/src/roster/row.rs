@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::attention::Need;
 use crate::evidence::cause_without_prefix;
-use crate::hook::TerminalContext;
+use crate::hook::{StatusLine, TerminalContext};
 use crate::ids::{Agent, ChainId, SessionId};
 use crate::own::witness::OwnWay;
 use crate::requests::open::Asked;
@@ -91,9 +91,11 @@ pub struct Row {
     pub tokens: Option<Usage>,
     /// Tokens in the context after the newest answer.
     pub context_used: Option<u64>,
-    /// Tokens at which the agent last compacted this work by itself: the size of the context. `None` if it never
-    /// did, and if the context holds more tokens by now, because then its size is greater.
+    /// The size of the context, as the client says it. Otherwise the tokens at which the agent last compacted this work by
+    /// itself. `None` if it never did, and if the context holds more tokens by now: then its size is greater.
     pub context_size: Option<u64>,
+    /// The client's own word on how full the context is, in hundredths of a percent.
+    pub context_percent: Option<u32>,
     /// Subagents (running, all).
     pub subagents: Subagents,
     /// Background shells that still run.
@@ -106,6 +108,8 @@ pub struct Row {
     pub started_by: Option<Arc<str>>,
     /// A pull request the session is tied to.
     pub pull_request: Option<(u64, Arc<str>)>,
+    /// What the client last said in its status line, and when.
+    pub said: Option<(Arc<StatusLine>, Timestamp)>,
     /// A process of this session runs.
     pub live: bool,
     /// It is an own session.

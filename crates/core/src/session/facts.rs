@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::title::title_of;
 use crate::history::strip_private;
+use crate::limits::Limit;
 use crate::session::refusals::Refusals;
 use crate::time::Timestamp;
 use crate::transcript::record::TitleKind;
@@ -48,6 +49,8 @@ pub struct TranscriptFacts {
     pub prompt_at: Option<Timestamp>,
     /// Tokens in the context after the newest answer or compaction.
     pub context_used: Option<u64>,
+    /// What the agent says of the limits of its account, and when.
+    pub limits: Option<(Vec<Limit>, Timestamp)>,
     /// The calls that the agent's reviewer refused.
     pub refusals: Refusals,
     /// A pull request the session is tied to: number and address.

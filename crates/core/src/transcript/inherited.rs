@@ -109,7 +109,7 @@ mod tests {
 
     fn tokens(total: u64, last: u64) -> TokenTotal {
         let usage = |output| Usage { output, ..Usage::default() };
-        TokenTotal { total: usage(total), last: Some(usage(last)), context: None }
+        TokenTotal { total: usage(total), last: Some(usage(last)), context: None, limits: [None; 2] }
     }
 
     /// The records that count as copied, by number. Their times are in milliseconds.

@@ -68,6 +68,12 @@ impl<'a> Raw<'a> {
         })
     }
 
+    /// A number with its fraction.
+    pub fn decimal(self) -> Option<f64> {
+        let Self::Plain(raw) = self else { return None };
+        raw.parse().ok()
+    }
+
     /// Neither absent nor `null`.
     pub fn is_there(self) -> bool {
         !matches!(self, Self::Absent | Self::Plain("null"))

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::Limit;
+
 /// Tokens of one request. No count is greater than [`Usage::MAX_TOKENS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
@@ -70,4 +72,6 @@ pub struct TokenTotal {
     pub last: Option<Usage>,
     /// The tokens in the context.
     pub context: Option<u64>,
+    /// What the agent says of the limits of the account.
+    pub limits: [Option<Limit>; 2],
 }

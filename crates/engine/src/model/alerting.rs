@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use watchbill_agents::traits;
 use watchbill_core::attention::{Attention, AttentionEvent, AttentionSettings, Counts, Need, Sighting};
 use watchbill_core::ids::SessionId;
+use watchbill_core::limits::KnownLimit;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
 
@@ -23,6 +25,13 @@ impl Alerting {
     /// Applies the user's alert settings.
     pub fn set_settings(&mut self, settings: AttentionSettings) {
         self.policy.set_settings(settings);
+    }
+
+    /// Passes the limits of plans to the policy.
+    pub fn observe_limits(&mut self, limits: &[KnownLimit], now: Timestamp) {
+        for known in limits {
+            self.policy.apply_limit(now, traits(known.agent).title, known);
+        }
     }
 
     /// Passes a row of the default roster to the policy, and sets `needs` and `unseen` of the row. If a need has not lasted long enough yet, returns when it will.

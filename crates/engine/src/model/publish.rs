@@ -7,11 +7,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
+use watchbill_core::limits::KnownLimit;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::alert::Alert;
 use watchbill_protocol::roster::{
-    GroupCounts, Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert,
+    GroupCounts, PlanLimit, Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert,
 };
 
 /// A published row. It gets a new version with each change.
@@ -48,6 +49,8 @@ pub struct Current<'a> {
     pub reading: bool,
     /// The end of the user's mute.
     pub muted_until: Option<Timestamp>,
+    /// The limits of plans.
+    pub limits: &'a Arc<[KnownLimit]>,
 }
 
 /// Takes a message; returns `false` when the subscriber is gone.
@@ -88,6 +91,7 @@ struct Sent {
     problems: Arc<[Problem]>,
     reading: bool,
     muted_until: Option<Timestamp>,
+    limits: Arc<[KnownLimit]>,
 }
 
 /// The result of serving a subscriber.
@@ -143,6 +147,7 @@ impl Subscriber {
             problems: Arc::clone(current.problems),
             reading: current.reading,
             muted_until: current.muted_until,
+            limits: Arc::clone(current.limits),
         });
         if here < current.rows.len() { Served::Later(now + self.wants.pause) } else { Served::UpToDate }
     }
@@ -163,6 +168,7 @@ fn first_rows(current: &Current<'_>, here: usize) -> RosterSnapshot {
         problems: current.problems.to_vec(),
         reading: current.reading,
         muted_until: current.muted_until.map(|until| until.to_string()),
+        limits: current.limits.iter().map(PlanLimit::from).collect(),
         rest: (!rest.is_empty()).then(|| GroupCounts::of(rest.iter().map(|published| &*published.row))),
     }
 }
@@ -175,6 +181,7 @@ impl Sent {
             && (self.revision == current.revision
                 || (self.reading == current.reading
                     && self.muted_until == current.muted_until
+                    && *self.limits == **current.limits
                     && *self.problems == **current.problems
                     && self.rows.len() == current.rows.len()
                     && self
@@ -219,6 +226,8 @@ impl Sent {
             problems: (*self.problems != **current.problems).then(|| current.problems.to_vec()),
             reading: current.reading,
             muted_until: current.muted_until.map(|until| until.to_string()),
+            limits: (*self.limits != **current.limits)
+                .then(|| current.limits.iter().map(PlanLimit::from).collect()),
         })
     }
 }

@@ -7,7 +7,7 @@ use watchbill_agents::traits;
 use watchbill_core::chain::lineage::Segment;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
-use watchbill_core::hook::TerminalContext;
+use watchbill_core::hook::{StatusLine, TerminalContext};
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
 use watchbill_core::session::facts::TranscriptFacts;
@@ -27,6 +27,9 @@ use crate::witnesses::own::OwnWitness;
 /// A session that has only a registry file gets a row when it is this old. With `--continue`, the registry names a
 /// throw-away session for up to 400 ms (client 2.1.329).
 pub const NEW_SESSION_DWELL: Millis = Millis::from_secs(1);
+
+/// The client draws its status line after each answer. Records that are so much newer come from a client that no longer tells.
+const SAID_LASTS: Millis = Millis::from_secs(60);
 
 /// The open calls to show. If a better witness says that the turn is over, there are none.
 fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
@@ -122,6 +125,12 @@ fn started_by(inputs: &RowInputs<'_>, entry: Option<&RegistryEntry>) -> Option<A
     is_program.then(|| Arc::clone(word))
 }
 
+/// The client's newest word, if it is not behind the session. It is when its status line is no longer ours.
+fn said_now<'a>(inputs: &RowInputs<'a>, recorded_at: Option<Timestamp>) -> Option<&'a StatusLine> {
+    let is_behind = |at: Timestamp| recorded_at.is_some_and(|recorded| recorded.since(at) >= SAID_LASTS);
+    inputs.said.filter(|(_, at)| !is_behind(*at)).map(|(said, _)| &**said)
+}
+
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
 pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let facts = inputs.fold.map(|(_, fold)| fold.facts());
@@ -181,6 +190,10 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         .filter(|_| ahead.is_some())
         .or(facts.and_then(|facts| facts.context_used))
         .or(hosted_used);
+    let said = said_now(inputs, facts.and_then(|facts| facts.last_activity_at));
+    let said_context = said.and_then(|said| said.context);
+    let (said_used, context_percent) = said_context.and_then(|context| context.used).unzip();
+    let context_used = said_used.or(context_used);
     let carried_on = facts.filter(|_| verdict.live || !inputs.live);
     let repository = session.and_then(|session| session.repository.as_ref());
     let mut row = Row {
@@ -232,6 +245,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .or_else(|| hosted.and_then(|fold| fold.mode.clone())),
         model: ahead
             .and_then(|fold| fold.model.clone())
+            .or_else(|| said?.model.clone())
             .or_else(|| facts.and_then(|facts| facts.model.clone()))
             .or_else(|| hooks.and_then(|hooks| hooks.model().cloned()))
             .or_else(|| hosted.and_then(|fold| fold.model.clone())),
@@ -244,8 +258,10 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         tokens,
         context_used,
         context_size: hosted_size
+            .or_else(|| Some(inputs.said?.0.context?.size))
             .or_else(|| chain.and_then(|chain| full_at(&chain.segments)))
             .filter(|size| context_used <= Some(*size)),
+        context_percent,
         subagents: Subagents {
             running: launched.saturating_add(u32::try_from(running).unwrap_or(u32::MAX)),
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
@@ -257,7 +273,12 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .unwrap_or_else(|| carried_on.map_or(0, |facts| facts.queued_prompts)),
         refused: refused(inputs, hooks),
         started_by: started_by(inputs, entry),
-        pull_request: facts.and_then(|facts| facts.pull_request.clone()),
+        pull_request: inputs
+            .said
+            .and_then(|(said, _)| said.pull_request.as_ref())
+            .map(|found| (found.number, Arc::clone(&found.url)))
+            .or_else(|| facts.and_then(|facts| facts.pull_request.clone())),
+        said: inputs.said.cloned(),
         live: verdict.live,
         own: own.map(|own| Arc::new(own.row())),
     };

@@ -16,6 +16,8 @@ pub(crate) enum Due {
     Attention,
     /// A timed mute ends.
     Unmute,
+    /// The span of a plan's limit ends.
+    Limits,
 }
 
 /// All deadlines.

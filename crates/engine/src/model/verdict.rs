@@ -10,6 +10,7 @@ use watchbill_core::evidence::resolve::resolve;
 use watchbill_core::evidence::witness::{
     ChildWitness, Evidence, InstanceWitness, TranscriptWitness, Verdict,
 };
+use watchbill_core::hook::StatusLine;
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::row::PendingTool;
 use watchbill_core::session::QUESTION_LASTS;
@@ -38,6 +39,8 @@ pub struct RowInputs<'a> {
     pub registry: &'a Registry,
     /// The facts from its hooks.
     pub hooks: Option<&'a HookSession>,
+    /// What the client says in its status line, and when.
+    pub said: Option<&'a (Arc<StatusLine>, Timestamp)>,
     /// The report of its host, if it is one of our own.
     pub own: Option<&'a OwnWitness>,
     /// The row of another own session stands for it.

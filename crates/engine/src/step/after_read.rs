@@ -1,6 +1,7 @@
 //! The effects of a read: on lineage, tokens and subagents. Also those of a removed file.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use watchbill_core::chain::lineage::{ActiveTime, BOUNDARY_LIMIT};
 use watchbill_core::ids::SessionId;
@@ -24,6 +25,7 @@ pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Op
             let is_part = file.parent().is_some() || file.counted_with.is_some();
             rooms.sessions.get_or_make(&id).add_main(path.into());
             after_main_changed(rooms, &id, fresh);
+            hear_limits(rooms, &id);
             let Rooms { sessions, chains, rows, .. } = rooms;
             if chains.depends_on_activity(sessions, &id, before) {
                 chains.mark(id.clone());
@@ -37,6 +39,17 @@ pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Op
             }
         }
         Fold::Agent(_) => after_agent_read(rooms, path),
+    }
+}
+
+/// Takes what a transcript says of the limits of its account.
+fn hear_limits(rooms: &mut Rooms, id: &SessionId) {
+    let Rooms { said: words, sessions, .. } = rooms;
+    let root = sessions.get(id).and_then(|session| session.root.as_ref());
+    let said = sessions.fold(id).and_then(|fold| fold.facts().limits.as_ref());
+    if let (Some(root), Some((limits, at))) = (root, said) {
+        let folder = Arc::from(root.to_string_lossy());
+        words.take_limits(root.agent, &folder, id, limits, *at);
     }
 }
 

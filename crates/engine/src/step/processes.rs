@@ -7,7 +7,7 @@ use watchbill_agents::Root;
 use watchbill_agents::hooks::payload_of;
 use watchbill_agents::layout::ClientPath;
 use watchbill_core::evidence::registry::Liveness;
-use watchbill_core::hook::{HookError, HookMessage};
+use watchbill_core::hook::{HookError, HookEvent, HookMessage};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::roster::row::PendingTool;
@@ -185,7 +185,7 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
 /// Takes in a hook event. Gives the transcript that it names, so that the caller reads it: the agent writes records
 /// around the time of its hooks, in any order.
 pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
-    let Rooms { env, witnesses, sessions, chains, rows, problems, .. } = rooms;
+    let Rooms { env, witnesses, said: words, sessions, chains, rows, problems, .. } = rooms;
     let payload = match payload_of(message) {
         Ok(parsed) => {
             let mut payload = parsed.clone();
@@ -206,6 +206,16 @@ pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<
     let of_file = sessions.get(&payload.session).and_then(|session| Some(session.root.as_ref()?.agent));
     let of_hooks = || Some(witnesses.hooks().of(&payload.session)?.whose());
     if of_file.or_else(of_hooks).is_some_and(|known| known != message.agent) {
+        return None;
+    }
+    if let HookEvent::StatusLine(said) = &payload.event {
+        let by_path = || Some(env.place_of(Path::new(payload.transcript_path.as_deref()?))?.0);
+        let root = sessions.get(&payload.session).and_then(|session| session.root.as_ref()).or_else(by_path);
+        let folder = root.map(|root| Arc::from(root.to_string_lossy()));
+        let (session, at) = (&payload.session, message.origin.at);
+        if words.take(message.agent, folder.as_ref(), session, said, at) {
+            rows.mark(session.clone());
+        }
         return None;
     }
     let (change, is_lost) = witnesses.hear(message, &payload, env);

@@ -20,6 +20,7 @@ use crate::persist::evict::Eviction;
 use crate::persist::pending::Pending;
 use crate::witnesses::Witnesses;
 use crate::witnesses::own::OwnSessions;
+use crate::witnesses::said::Said;
 use crate::world::environment::{Outlook, Sources, StepContext};
 use watchbill_settings::Settings;
 
@@ -27,6 +28,8 @@ use watchbill_settings::Settings;
 pub(super) struct Rooms {
     pub env: StepContext,
     pub witnesses: Witnesses,
+    /// What the clients say in their status lines.
+    pub said: Said,
     /// Sessions of our own.
     pub own: OwnSessions,
     pub sessions: Sessions,
@@ -56,6 +59,7 @@ impl Rooms {
             alerting: Alerting::new(settings.alerts.attention.clone()),
             env: StepContext::new(settings, world, outlook, now),
             witnesses: Witnesses::default(),
+            said: Said::default(),
             own: OwnSessions::default(),
             sessions: Sessions::default(),
             chains: ChainState::default(),

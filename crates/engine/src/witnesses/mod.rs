@@ -7,6 +7,7 @@ pub mod names;
 pub mod own;
 pub(crate) mod own_hosts;
 pub mod registry;
+pub mod said;
 pub mod status_files;
 
 use std::collections::{BTreeMap, BTreeSet};

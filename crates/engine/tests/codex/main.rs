@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a broken recording should fail loudly")]
 
 mod house;
+mod limits;
 mod locks;
 mod own;
 mod states;

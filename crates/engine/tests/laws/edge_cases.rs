@@ -20,5 +20,6 @@ mod own_sessions;
 mod records;
 mod refusals;
 mod status_files;
+mod status_line;
 mod turns;
 mod waiting;

@@ -133,7 +133,7 @@ impl HistoryIndex {
         event: HookEventParts<'_>,
     ) -> Result<Option<SessionKey>, StoreError> {
         let id = &event.payload.session;
-        if self.forgotten.contains(id) {
+        if self.forgotten.contains(id) || matches!(event.payload.event, HookEvent::StatusLine(_)) {
             return Ok(None);
         }
         if event.payload.cwd.as_deref().is_some_and(|cwd| self.settings.exclude.excludes(cwd)) {

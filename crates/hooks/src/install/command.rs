@@ -40,6 +40,8 @@ pub enum Purpose {
     Answers,
     /// It tells the agent what was learned.
     Context,
+    /// It is the command of the status line.
+    StatusLine,
 }
 
 /// The option of handlers that wait for answers.
@@ -47,6 +49,12 @@ const ANSWER: &str = "--answer";
 
 /// The option of handlers that tell the agent what was learned.
 const CONTEXT: &str = "--context";
+
+/// The word of our command for the status line. That of hooks is `hook`.
+pub const STATUS_LINE: &str = "statusline";
+
+/// What stands before our command for the status line.
+const EXEC: &str = "exec ";
 
 /// The command that the agent runs. Its paths are text, because settings are text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +106,7 @@ impl HookCommand {
         match purpose {
             Purpose::Events => self.clone(),
             Purpose::Answers => self.for_answers(),
-            Purpose::Context => Self { purpose, markers: false, ..self.clone() },
+            Purpose::Context | Purpose::StatusLine => Self { purpose, markers: false, ..self.clone() },
         }
     }
 
@@ -111,7 +119,10 @@ impl HookCommand {
     }
 
     fn line_for(&self, shell: Shell) -> String {
-        let mut line = format!("{} hook", quoted_for(&self.program, shell));
+        // The shell around a status line gives way to it, so that the client sees how the person's own command ends.
+        let (first, word) =
+            if self.purpose == Purpose::StatusLine { (EXEC, STATUS_LINE) } else { ("", "hook") };
+        let mut line = format!("{first}{} {word}", quoted_for(&self.program, shell));
         if let Some(dir) = &self.data_dir {
             line.push_str(&format!(" --data-dir {}", quoted_for(dir, shell)));
         }
@@ -119,7 +130,7 @@ impl HookCommand {
             line.push_str(&format!(" {AGENT_OPTION} {}", self.agent.as_str()));
         }
         match self.purpose {
-            Purpose::Events => {}
+            Purpose::Events | Purpose::StatusLine => {}
             Purpose::Answers => line.push_str(&format!(" {ANSWER}")),
             Purpose::Context => line.push_str(&format!(" {CONTEXT}")),
         }
@@ -180,12 +191,18 @@ pub fn called_with(program: &str, args: &[&str]) -> Option<HookTarget> {
 
 /// A line is ours if it calls the sender of a program with our name, or has our mark. A copy may have any name.
 fn called(words: &[String], shell: Shell) -> Option<HookTarget> {
+    let words = if words.first().is_some_and(|word| word == EXEC.trim_end()) { &words[1..] } else { words };
     let [program, command, rest @ ..] = words else { return None };
     let ours = is_our_name(file_name(program, shell)) || rest.iter().any(|word| word == MARK);
-    (ours && command == "hook").then(|| HookTarget {
+    let purpose = match &**command {
+        "hook" => purpose_of(rest),
+        STATUS_LINE => Purpose::StatusLine,
+        _ => return None,
+    };
+    ours.then(|| HookTarget {
         program: PathBuf::from(program),
         data_dir: HookArguments::parse(rest.iter().map(Into::into)).data_dir,
-        purpose: purpose_of(rest),
+        purpose,
     })
 }
 

@@ -13,6 +13,7 @@ mod owner;
 mod rivals;
 pub mod scope;
 pub mod status;
+mod status_line;
 mod text;
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
@@ -21,7 +22,7 @@ use jsonc_parser::common::Ranged;
 pub use command::{HookCommand, HookTarget, Purpose, quoted};
 pub use error::SettingsError;
 pub use scope::Scope;
-use text::{Container, newline, parse, parts, unexpected};
+use text::{Container, is_all, last, newline, object, parse, parts, unexpected};
 pub use watchbill_agents::install::{ANSWER_EVENT, EVENTS, Event, Version, events_of};
 use watchbill_agents::{Agent, OtherForm, hook_traits};
 
@@ -52,6 +53,9 @@ pub fn install(
     events: &[&Event],
 ) -> Result<String, SettingsError> {
     let hooks = hook_traits(command.agent);
+    if command.purpose == Purpose::StatusLine {
+        return status_line::install(before, command);
+    }
     if let Some(plugin) = hooks.plugin {
         return install_plugin(plugin, before, command, events);
     }
@@ -112,6 +116,9 @@ fn install_settings(
 /// # Errors
 /// As [`install`].
 pub fn uninstall(before: &str, purpose: Purpose) -> Result<Option<String>, SettingsError> {
+    if purpose == Purpose::StatusLine {
+        return status_line::uninstall(before);
+    }
     let (head, text, tail) = parts(before);
     let (mut text, mut in_no_group) = (text.to_owned(), false);
     while let Some(first) = ours_in(&text, purpose)?.into_iter().next() {
@@ -166,6 +173,7 @@ pub fn wanted_events(
         Purpose::Events => events_for(command.agent, client, before),
         Purpose::Answers => hooks.answer_event.into_iter().collect(),
         Purpose::Context => hooks.context_events.iter().collect(),
+        Purpose::StatusLine => Vec::new(),
     }
 }
 
@@ -182,6 +190,14 @@ pub fn events_for(agent: Agent, client: Option<Version>, before: Option<&str>) -
             || there.iter().any(|ours| ours.event == event.name)
     };
     events.iter().filter(wanted).collect()
+}
+
+/// The program of our status line in settings, if they have one.
+///
+/// # Errors
+/// As [`install`].
+pub fn status_line(text: &str) -> Result<Option<HookTarget>, SettingsError> {
+    Ok(status_line::find(text)?.map(|found| found.called))
 }
 
 /// Whether exactly our handlers for these events are there, each as this version writes it.
@@ -286,10 +302,6 @@ fn take_out(text: &str, handler: &Ours) -> Result<Option<String>, SettingsError>
     Ok(Some(new))
 }
 
-fn is_all(text: &str, root: &Object<'_>) -> bool {
-    text[..root.start()].trim().is_empty() && text[root.end()..].trim().is_empty()
-}
-
 /// Adds the handler for one event, in a group of its own.
 fn add(before: Option<&str>, command: &HookCommand, event: &Event) -> Result<String, SettingsError> {
     let form = hook_traits(command.agent).other_form;
@@ -342,17 +354,6 @@ fn handlers_of<'v, 't>(group: &'v Value<'t>) -> Option<(usize, &'v Array<'t>)> {
     match &group.properties[at].value {
         Value::Array(handlers) => Some((at, handlers)),
         _ => None,
-    }
-}
-
-fn last<'v, 't>(object: &'v Object<'t>, name: &str) -> Option<&'v ObjectProp<'t>> {
-    object.properties.iter().rfind(|property| property.name.as_str() == name)
-}
-
-fn object<'v, 't>(text: &str, value: &'v Value<'t>, what: &str) -> Result<&'v Object<'t>, SettingsError> {
-    match value {
-        Value::Object(object) => Ok(object),
-        other => Err(unexpected(text, other, what)),
     }
 }
 

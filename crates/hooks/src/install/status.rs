@@ -9,7 +9,7 @@ use watchbill_agents::{Agent, hook_traits};
 
 use super::file::{FileError, SettingsFile};
 use super::text::{parse, parts};
-use super::{Event, HookCommand, Ours, Purpose, Version, events_for, find_ours};
+use super::{Event, HookCommand, HookTarget, Ours, Purpose, Version, events_for, find_ours, status_line};
 use crate::places::platform_data_dir;
 use watchbill_platform::files::real_path;
 
@@ -31,6 +31,9 @@ pub struct Status {
     /// Whether handlers of ours tell the agent what was learned.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub context: bool,
+    /// Whether the status line is ours, which runs the person's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub status_line: bool,
     /// Known memory programs that these settings start: they tell the agent something too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rivals: Vec<String>,
@@ -97,6 +100,7 @@ pub fn status(path: &Path, root: &Path, wanted: &HookCommand, client: Option<Ver
     let (disabled, managed_only) = switches(text);
     let answers = find_ours(text, Purpose::Answers).is_ok_and(|answers| !answers.is_empty());
     let context = find_ours(text, Purpose::Context).is_ok_and(|context| !context.is_empty());
+    let status_line = status_line(text).ok().flatten();
     let rivals = super::rivals::rivals(text);
     let waits_for_trust = waits_for_trust(path, root, wanted.agent, text);
     let found = Status {
@@ -106,6 +110,8 @@ pub fn status(path: &Path, root: &Path, wanted: &HookCommand, client: Option<Ver
         managed_only,
         answers,
         context,
+        missing_programs: status_line.iter().filter_map(missing_program).collect(),
+        status_line: status_line.is_some(),
         rivals,
         waits_for_trust,
         ..Status::default()
@@ -143,7 +149,7 @@ fn waits_for_trust(path: &Path, root: &Path, agent: Agent, text: &str) -> bool {
 fn judged(found: Status, ours: &[Ours], wanted: &HookCommand, events: &[&Event]) -> Status {
     let there: BTreeSet<&str> = ours.iter().map(|o| o.event.as_str()).collect();
     let lines: BTreeSet<&str> = ours.iter().map(|o| o.line.as_str()).collect();
-    let programs: BTreeSet<&PathBuf> = ours.iter().map(|o| &o.called.program).collect();
+    let programs: BTreeSet<PathBuf> = ours.iter().filter_map(|ours| missing_program(&ours.called)).collect();
     let others = ours.iter().filter(|o| wanted.has_other_data_dir(&o.called));
     let others: BTreeSet<PathBuf> =
         others.filter_map(|o| o.called.data_dir.clone().or_else(platform_data_dir)).collect();
@@ -157,14 +163,15 @@ fn judged(found: Status, ours: &[Ours], wanted: &HookCommand, events: &[&Event])
         elsewhere: others.into_iter().collect(),
         irregular: ours.len() > there.len()
             || ours.iter().any(|o| asked(&o.event).is_some_and(|event| event.waits == o.is_async)),
-        missing_programs: programs
-            .into_iter()
-            .filter(|program| program.is_absolute() && !program.exists())
-            .cloned()
-            .collect(),
+        missing_programs: programs.into_iter().chain(found.missing_programs).collect(),
         events: named(there.into_iter().collect()),
         ..found
     }
+}
+
+/// The program of a handler of ours, if it is not there.
+fn missing_program(called: &HookTarget) -> Option<PathBuf> {
+    Some(&called.program).filter(|program| program.is_absolute() && !program.exists()).cloned()
 }
 
 /// The two settings that keep the agent from running our hooks.

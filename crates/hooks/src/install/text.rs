@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use jsonc_parser::ast::{Array, Object, Value};
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions};
 
@@ -227,5 +227,30 @@ pub(super) fn newline(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
         _ => "\n",
+    }
+}
+
+/// Whether only white space is around the settings.
+pub(super) fn is_all(text: &str, root: &Object<'_>) -> bool {
+    text[..root.start()].trim().is_empty() && text[root.end()..].trim().is_empty()
+}
+
+/// A property. If there are two, the agent uses the last.
+pub(super) fn last<'v, 't>(object: &'v Object<'t>, name: &str) -> Option<&'v ObjectProp<'t>> {
+    object.properties.iter().rfind(|property| property.name.as_str() == name)
+}
+
+/// A value as an object.
+///
+/// # Errors
+/// When it is another value; `what` says what it must be.
+pub(super) fn object<'v, 't>(
+    text: &str,
+    value: &'v Value<'t>,
+    what: &str,
+) -> Result<&'v Object<'t>, SettingsError> {
+    match value {
+        Value::Object(object) => Ok(object),
+        other => Err(unexpected(text, other, what)),
     }
 }

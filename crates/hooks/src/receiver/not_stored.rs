@@ -12,7 +12,7 @@ use watchbill_agents::excluded::is_named_in;
 use watchbill_agents::hooks::{payload_of, read_texts};
 use watchbill_agents::private_events::{may_be_prompt, without_texts};
 use watchbill_core::history::{Exclude, is_wholly_private};
-use watchbill_core::hook::{HookEvent, HookMessage, HookPayload};
+use watchbill_core::hook::{HookEvent, HookMessage, HookPayload, StatusLine};
 use watchbill_core::ids::SessionId;
 use watchbill_core::transcript::record::PromptOrigin;
 
@@ -33,6 +33,8 @@ pub(super) struct StorageFilter {
     private: HashMap<SessionId, Option<Arc<str>>>,
     /// The ids of such prompts, for events that come after the next prompt.
     private_prompts: HashSet<Arc<str>>,
+    /// The newest word of each session's status line.
+    said: HashMap<SessionId, Arc<StatusLine>>,
     /// Gives equal inputs of tools equal names, which say nothing of them.
     names: RandomState,
 }
@@ -46,6 +48,7 @@ impl StorageFilter {
             forgotten: Forgotten::by(forgotten),
             private: HashMap::new(),
             private_prompts: HashSet::new(),
+            said: HashMap::new(),
             names: RandomState::new(),
         }
     }
@@ -60,7 +63,7 @@ impl StorageFilter {
 
     /// Whether an event must not be stored.
     pub fn leaves_out(&mut self, message: &HookMessage) -> bool {
-        if self.forgotten.has(message) {
+        if self.forgotten.has(message) || self.was_said(message) {
             return true;
         }
         let exclude = self.exclude.read().unwrap_or_else(PoisonError::into_inner);
@@ -79,6 +82,21 @@ impl StorageFilter {
             return true;
         }
         self.sessions.contains(&event.session) || is_named()
+    }
+
+    /// Whether a status line says what it said before. The client may draw it every second.
+    fn was_said(&mut self, message: &HookMessage) -> bool {
+        let Ok(HookPayload { session, event: HookEvent::StatusLine(said), .. }) = payload_of(message) else {
+            return false;
+        };
+        if self.said.get(session).is_some_and(|before| before == said) {
+            return true;
+        }
+        if self.said.len() >= SESSIONS {
+            self.said.clear();
+        }
+        self.said.insert(session.clone(), Arc::clone(said));
+        false
     }
 
     /// Notes whether the newest prompt of a session is private as a whole, if the event is a prompt. A notice goes on with the turn.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use watchbill_core::hook::TerminalContext;
+use watchbill_core::hook::{SaidPullRequest, StatusLine, TerminalContext};
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::request::SuggestedRule;
 use watchbill_core::roster::row::{PendingTool, Reason, Row, Source, Subagents, Supersession};
@@ -85,14 +85,31 @@ pub fn full(id: &str) -> Row {
         tokens: Some(Usage { input: 10, output: 20, cache_read: 30_000, cache_write: 400 }),
         context_used: Some(30_430),
         context_size: Some(167_000),
+        context_percent: Some(1_850),
         subagents: Subagents { running: 1, total: 3 },
         background_tasks: 2,
         queued_prompts: 1,
         refused: Some(Arc::new(refused())),
         started_by: text("sdk-cli"),
         pull_request: Some((42, Arc::from("https://example.invalid/pull/42"))),
+        said: Some((Arc::new(said()), at(5_000))),
         live: true,
         own: None,
         ..bare(id)
+    }
+}
+
+/// What a client says in its status line.
+fn said() -> StatusLine {
+    let text = |text: &str| Some(Arc::from(text));
+    StatusLine {
+        cost: Some(1_250_000),
+        effort: text("high"),
+        pull_request: Some(SaidPullRequest {
+            number: 42,
+            url: Arc::from("https://example.invalid/pull/42"),
+            review: text("approved"),
+        }),
+        ..StatusLine::default()
     }
 }

@@ -9,10 +9,11 @@ export type Context = {
  */
 used: number, 
 /**
- * The size of the context, if known: the tokens at which the agent last compacted this work by itself.
+ * The size of the context, if known: as the client says it, or the tokens at which the agent last compacted this work
+ * by itself.
  */
 size?: number, 
 /**
- * `used` of `size`.
+ * `used` of `size`, as the client says it if it does.
  */
 percent?: number, };

@@ -3,4 +3,8 @@
 /**
  * A pull request.
  */
-export type PullRequest = { number: number, url: string, };
+export type PullRequest = { number: number, url: string, 
+/**
+ * The state of its review in the client's word: `approved`, `changes_requested`, `pending`, `draft`.
+ */
+review?: string, };

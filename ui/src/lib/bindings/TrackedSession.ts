@@ -5,6 +5,7 @@ import type { PendingTool } from "./PendingTool";
 import type { PullRequest } from "./PullRequest";
 import type { Refused } from "./Refused";
 import type { Request } from "./Request";
+import type { SessionCost } from "./SessionCost";
 import type { StartedBy } from "./StartedBy";
 import type { StateReason } from "./StateReason";
 import type { Subagents } from "./Subagents";
@@ -69,15 +70,23 @@ snoozedUntil?: string,
 /**
  * The user put it away. Only a view of all sessions shows it, until something new happens in it.
  */
-putAway?: boolean, 
+putAway?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, 
 /**
- * Its turn has ended while this Watchbill ran, and neither its pane nor its terminal was in front since.
+ * What the session cost, as the client counts it or by list prices.
  */
-unseen?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, 
+cost?: SessionCost, 
 /**
- * The top folder of the repository's main working tree, if the session works in another one.
+ * How hard the model thinks, in the client's word.
  */
-worktreeOf?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, 
+effort?: string, 
+/**
+ * The name of the worktree that the session works in, as the client says it.
+ */
+worktree?: string, 
+/**
+ * When the client's status line last said something new: `cost`, `effort`, `worktree` and the review are of then.
+ */
+saidAt?: string, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, 
 /**
  * Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
  */

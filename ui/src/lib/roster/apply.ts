@@ -1,6 +1,7 @@
 // The window's copy of the roster, and how a delta changes it. Pure.
 
 import type { GroupCounts } from "../bindings/GroupCounts";
+import type { PlanLimit } from "../bindings/PlanLimit";
 import type { Problem } from "../bindings/Problem";
 import type { RosterDelta } from "../bindings/RosterDelta";
 import type { RosterSnapshot } from "../bindings/RosterSnapshot";
@@ -11,6 +12,8 @@ export type Roster = {
   readonly generatedAt: string;
   readonly sessions: readonly TrackedSession[];
   readonly problems: readonly Problem[];
+  /** The limits of plans whose spans ran when they were said. */
+  readonly limits: readonly PlanLimit[];
   /** More rows will come: transcripts are read for the first time, or the rest of these rows is on its way. */
   readonly reading: boolean;
   /** Set if these are only the first rows: how many sessions the next message brings. */
@@ -19,7 +22,7 @@ export type Roster = {
   readonly mutedUntil?: string | undefined;
 };
 
-export const NO_ROSTER: Roster = { revision: -1, generatedAt: "", sessions: [], problems: [], reading: true };
+export const NO_ROSTER: Roster = { revision: -1, generatedAt: "", sessions: [], problems: [], limits: [], reading: true };
 
 export function fromSnapshot(snapshot: RosterSnapshot): Roster {
   return {
@@ -27,6 +30,7 @@ export function fromSnapshot(snapshot: RosterSnapshot): Roster {
     generatedAt: snapshot.generatedAt,
     sessions: snapshot.sessions,
     problems: snapshot.problems,
+    limits: snapshot.limits ?? [],
     reading: (snapshot.reading ?? false) || snapshot.rest !== undefined,
     rest: snapshot.rest,
     mutedUntil: snapshot.mutedUntil,
@@ -49,6 +53,7 @@ export function applyDelta(roster: Roster, delta: RosterDelta): Roster | null {
     generatedAt: delta.generatedAt,
     sessions: placed(roster.sessions, delta),
     problems: delta.problems ?? roster.problems,
+    limits: delta.limits ?? roster.limits,
     reading: delta.reading ?? false,
     mutedUntil: delta.mutedUntil,
   };

@@ -56,6 +56,7 @@ raw_fields! {
         item: "item",
 
         info: "info",
+        limits: "rate_limits",
         error: "error",
         error_kind: "codex_error_info",
         reason: "reason",

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use watchbill_core::limits::Limit;
 use watchbill_core::tool::Mode;
 use watchbill_core::transcript::json::Raw;
 use watchbill_core::transcript::record::{
@@ -73,9 +74,16 @@ pub(super) fn tokens<'a>(p: &Payload<'a>) -> Body<'a> {
             total,
             last: usage(last),
             context: last.get("total_tokens").number().filter(|tokens| *tokens > 0),
+            limits: ["primary", "secondary"].map(|name| limit(p.limits.get(name))),
         }),
         None => Body::Irrelevant,
     }
+}
+
+/// A limit of the plan.
+fn limit(raw: Raw<'_>) -> Option<Limit> {
+    let minutes = raw.get("window_minutes").number()?;
+    Limit::new(minutes, raw.get("used_percent").decimal()?, raw.get("resets_at").number()?)
 }
 
 /// `input_tokens` includes the cached ones.

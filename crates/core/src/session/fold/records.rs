@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::SessionFold;
 use crate::history::boilerplate::{plan_in_prompt, without_quotes, without_reminders};
 use crate::history::strip_private;
+use crate::limits::Limit;
 use crate::session::answer::{SYNTHETIC, ends_turn, is_usage_limit, with_reset_time};
 use crate::session::effect::Effect;
 use crate::session::facts::{first_line, keep, one_line};
@@ -113,6 +114,10 @@ impl SessionFold {
                     self.ledger.note(RequestKey::of_total(&self.lineage().session, tokens), usage);
                 }
                 self.facts.context_used = tokens.context.or(self.facts.context_used);
+                let limits: Vec<Limit> = tokens.limits.into_iter().flatten().collect();
+                if !limits.is_empty() {
+                    self.facts.limits = Some((limits, now));
+                }
             }
             Body::Moved { branch, .. } => {
                 keep(&mut self.facts.branch, branch.as_deref().map(strip_private).as_deref());

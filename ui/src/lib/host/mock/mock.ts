@@ -222,7 +222,7 @@ export class MockHost implements Host {
   }
 
   #snapshot(all: boolean): RosterSnapshot {
-    return { revision: this.#revision, generatedAt: this.#now(), sessions: this.#shown(all), problems: [], reading: this.#preset.reading ?? false, ...this.#muted() };
+    return { revision: this.#revision, generatedAt: this.#now(), sessions: this.#shown(all), problems: [], limits: [...(this.#preset.limits ?? [])], reading: this.#preset.reading ?? false, ...this.#muted() };
   }
 
   #why({ sessionId, pid = 4711, ...session }: TrackedSession): Why {

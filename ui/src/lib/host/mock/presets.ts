@@ -3,6 +3,7 @@
 import type { Changes } from "../../bindings/Changes";
 import type { Day } from "../../bindings/Day";
 import type { Doctor } from "../../bindings/Doctor";
+import type { PlanLimit } from "../../bindings/PlanLimit";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { longChanges } from "./changes";
@@ -10,7 +11,7 @@ import { emptyDay, fullDay } from "./day";
 import { ownRows } from "./own";
 import { askingRows } from "./requests";
 import { programRows, refusedRows } from "./programs";
-import { ENGINE_START, everydayRows, failedRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
+import { ENGINE_START, everydayRows, failedRows, hostileRows, inRosterOrder, iso, longRows, manyRows, planLimits, planRows, row, writingRows } from "./rows";
 import { endlessTimeline, hostileTimeline, type MockTimeline, refusedTimeline, storyTimeline } from "./timelines";
 
 /** One step of a script: after this many milliseconds, rows change and others are removed. */
@@ -23,6 +24,7 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
+  readonly limits?: readonly PlanLimit[];
   /** Whether hooks are installed; by default they are. */
   readonly hooks?: boolean;
   /** A folder is not there, the hooks are missing, and a file could not be read. */
@@ -92,6 +94,8 @@ export function presetNamed(name: string): Preset {
       return { rows: inRosterOrder([...everydayRows(), ...programRows()]) };
     case "asking":
       return { rows: askingRows() };
+    case "plan":
+      return { rows: planRows(), limits: planLimits() };
     case "compact":
       return { rows: everydayRows(), compact: true };
     case "lively":

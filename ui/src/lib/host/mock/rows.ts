@@ -1,6 +1,7 @@
 // Made-up rows for the mock host. The same number gives the same rows, so that tests and pictures repeat.
 
 import type { Group } from "../../bindings/Group";
+import type { PlanLimit } from "../../bindings/PlanLimit";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 
 export const ENGINE_START = Date.parse("2026-03-14T13:02:11.000Z");
@@ -68,6 +69,24 @@ const registry = (detail: string): TrackedSession["stateReason"] => ({ source: "
 
 function context(percent: number): NonNullable<TrackedSession["context"]> {
   return { used: percent * 2000, size: 200_000, percent };
+}
+
+/** The same rows with what a client says in its status line. */
+export function planRows(): TrackedSession[] {
+  const pulls = [{ number: 318, review: "approved" }, { number: 27, review: "changes_requested" }, { number: 1204 }];
+  return everydayRows().map((session, n) => {
+    const found = pulls[n];
+    return found === undefined ? session : { ...session, pullRequest: { ...found, url: `https://example.invalid/pull/${found.number}` } };
+  });
+}
+
+/** The limits of a plan: five hours that would not last, and a week that does. */
+export function planLimits(): PlanLimit[] {
+  const of = { agent: "claude", folder: "/home/dev/.claude", saidAt: ago(240), sessionId: everydayRows()[0]!.sessionId };
+  return [
+    { ...of, minutes: 300, percent: 78, resetsAt: ago(-98 * 60) },
+    { ...of, minutes: 10_080, percent: 41, resetsAt: ago(-67 * 3600) },
+  ];
 }
 
 /** A realistic quarter of an hour: one row of each kind. */

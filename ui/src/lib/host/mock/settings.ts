@@ -36,6 +36,7 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
   "alerts.finished": true,
   "alerts.refused": false,
   "alerts.refused_in_a_row": true,
+  "alerts.limit": 90,
   "alerts.dwell": "2s",
   "alerts.quiet_hours": [],
   "alerts.muted": [],

@@ -1,0 +1,155 @@
+//! `watchbill statusline` as the client runs it: the person's own status line stays as it was, and the roster learns what the client
+//! says.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::forget::{STAYS, two_sessions, until};
+use crate::home::Home;
+use crate::with_serve::Serve;
+
+/// What the client writes: the fields that are read, and how long a text in it is.
+fn payload(home: &Home, text: usize) -> Vec<u8> {
+    let transcript = home.claude().join("projects/-home-dev-x").join(format!("{STAYS}.jsonl"));
+    json!({
+        "session_id": STAYS, "transcript_path": transcript, "cwd": home.path(), "session_name": "n".repeat(text),
+        "model": {"id": "opus", "display_name": "Opus"}, "cost": {"total_cost_usd": 1.25},
+        "context_window": {"total_input_tokens": 71_000, "context_window_size": 200_000, "used_percentage": 35},
+        "rate_limits": {
+            "five_hour": {"used_percentage": 42.4, "resets_at": 4_102_444_800u64},
+            "seven_day": {"used_percentage": 7, "resets_at": 4_102_444_800u64},
+        },
+        "pr": {"number": 318, "url": "https://example.invalid/pull/318", "review_state": "approved"},
+    })
+    .to_string()
+    .into_bytes()
+}
+
+/// Runs a line as the client does: through a shell, in the working folder.
+fn drawn(home: &Home, line: &str, payload: &[u8]) -> Output {
+    let mut command = Command::new("/bin/sh");
+    command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin").env("COLUMNS", "140");
+    command.arg("-c").arg(line).current_dir(home.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // A command need not read it.
+        scope.spawn(move || input.write_all(payload));
+        child.wait_with_output().unwrap()
+    })
+}
+
+/// The status line that is set.
+fn set(path: &Path) -> String {
+    let settings: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    settings["statusLine"]["command"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_persons_own_status_line_is_drawn_as_before_and_uninstalling_restores_every_byte() {
+    let home = two_sessions();
+    let path = home.claude().join("settings.json");
+    let _serve = Serve::of(&home);
+    for (own, text) in [
+        (r#"cat; printf '\033[31mred\033[0m\n\n\377\200 it'"'"'s\n'; echo gone >&2; exit 3"#, 10),
+        ("exec cat", 300_000),
+        ("read -r line; printf %s \"$line\" | wc -c", 40_000),
+        ("true", 300_000),
+        ("echo $COLUMNS; pwd; [ -p /dev/stdin ] || exit 4", 10),
+        ("kill -9 $$", 10),
+        ("/no/such/program --dir \"a\\b\"", 10),
+        ("printf 'a -- %s' '$HOME' | tr a-z A-Z", 10),
+    ] {
+        let before =
+            format!("{{ // mine\n\t\"statusLine\": {{\"command\": {}, \"padding\": 1}}}}", json!(own));
+        fs::write(&path, &before).unwrap();
+        let said = home.out(&["hooks", "install", "--statusline"]);
+        assert!(said.contains("hooks uninstall --statusline"), "{said}");
+        let installed = fs::read_to_string(&path).unwrap();
+        let line = set_in(&installed);
+        assert_ne!(line, own);
+        let payload = payload(&home, text);
+        let (alone, wrapped) = (drawn(&home, own, &payload), drawn(&home, &line, &payload));
+        assert_eq!((wrapped.status, &wrapped.stdout), (alone.status, &alone.stdout), "{own}");
+        assert_eq!(
+            String::from_utf8_lossy(&wrapped.stderr).replace("1: ", ""),
+            String::from_utf8_lossy(&alone.stderr).replace("1: ", ""),
+            "{own}"
+        );
+        assert!(home.out(&["hooks", "status"]).contains("before your status line"));
+        home.out(&["hooks", "uninstall", "--statusline"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    }
+}
+
+/// The status line of settings with a comment.
+fn set_in(settings: &str) -> String {
+    let plain: Value = serde_json::from_str(&settings.replace("// mine", "")).unwrap();
+    plain["statusLine"]["command"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn without_a_line_of_ones_own_nothing_is_printed_and_the_key_goes_again() {
+    let home = two_sessions();
+    let path = home.claude().join("settings.json");
+    home.out(&["hooks", "install", "--statusline"]);
+    let drawn = drawn(&home, &set(&path), &payload(&home, 10));
+    assert_eq!((drawn.status.code(), &drawn.stdout[..], &drawn.stderr[..]), (Some(0), &b""[..], &b""[..]));
+    home.out(&["hooks", "uninstall", "--statusline"]);
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_the_client_says_is_in_the_roster_and_in_the_status() {
+    let home = two_sessions();
+    let path = home.claude().join("settings.json");
+    home.out(&["hooks", "install", "--statusline"]);
+    let line = set(&path);
+    let serve = Serve::of(&home);
+    let row = |home: &Home| {
+        let roster = home.json(&["roster", "--json", "--all"]);
+        let row =
+            roster["sessions"].as_array().unwrap().iter().find(|row| row["sessionId"] == STAYS).cloned();
+        (row.unwrap_or_default(), roster["limits"].clone())
+    };
+    until("the client's word in the roster", || {
+        // A machine that is too busy to take a word gets the next one.
+        drawn(&home, &line, &payload(&home, 10));
+        row(&home).1.is_array()
+    });
+    let (session, limits) = row(&home);
+    assert_eq!(session["context"], json!({"used": 71_000, "size": 200_000, "percent": 35.0}));
+    assert_eq!(session["cost"], json!({"usd": 1.25, "by": "client"}));
+    assert_eq!(session["pullRequest"]["review"], "approved");
+    let shown = |limit: &Value| (limit["agent"].clone(), limit["minutes"].clone(), limit["percent"].clone());
+    let shown: Vec<_> = limits.as_array().unwrap().iter().map(shown).collect();
+    let expected = [(300, 42.4), (10_080, 7.0)]
+        .map(|(minutes, percent)| (json!("claude"), json!(minutes), json!(percent)));
+    assert_eq!(shown, expected);
+    let status = home.out(&["status"]);
+    assert!(status.contains("; Claude Code 42 % of 5 h and 7 % of the week used"), "{status}");
+    assert_eq!(home.json(&["status", "--format", "json"])["limits"], limits);
+    drop(serve);
+    // The journal has the word, so a look without a running program knows it, and so does the next start.
+    assert_eq!(row(&home).1, limits);
+    let _again = Serve::of(&home);
+    until("the word after a restart", || row(&home) == (session.clone(), limits.clone()));
+}
+
+#[test]
+fn nothing_is_kept_while_no_program_runs() {
+    let home = two_sessions();
+    home.out(&["hooks", "install", "--statusline"]);
+    let line = set(&home.claude().join("settings.json"));
+    drawn(&home, &line, &payload(&home, 10));
+    for garbage in [&b""[..], b"{", b"null", b"\xff\xfe", b"{}"] {
+        assert_eq!(drawn(&home, &line, garbage).status.code(), Some(0));
+    }
+    assert!(home.json(&["roster", "--json", "--all"])["limits"].is_null());
+    assert_eq!(home.json(&["hooks", "status", "--json"])["health"]["waiting"], 0);
+}

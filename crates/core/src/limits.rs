@@ -1,0 +1,189 @@
+//! Plan limits, as the agents say them: how much of a span of time is used up, and when the span ends.
+//!
+//! Several sessions speak of one limit, and each repeats what its own newest request was told. So within a span the higher
+//! word counts, unless the session that said it says something newer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{Agent, SessionId};
+use crate::time::{Millis, Timestamp};
+
+/// Ends of one span, as several requests tell it, differ by less.
+const SAME_SPAN: Millis = Millis::from_secs(600);
+/// Limits in memory. An account has two, and few people have several accounts.
+const MOST: usize = 64;
+
+/// What an agent says of one limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The length of the span, in minutes.
+    pub minutes: u32,
+    /// How much of it is used, in hundredths of a percent.
+    pub used: u32,
+    /// When the span ends.
+    pub resets_at: Timestamp,
+}
+
+impl Limit {
+    /// Whether the limit is of the span that ends then.
+    pub fn is_in_span_until(&self, end: Timestamp) -> bool {
+        self.resets_at.as_millis().abs_diff(end.as_millis()) < SAME_SPAN.0.unsigned_abs()
+    }
+
+    /// A limit from the numbers of an agent. `None` if they make no sense.
+    pub fn new(minutes: u64, percent: f64, resets_at_seconds: u64) -> Option<Self> {
+        let minutes = u32::try_from(minutes).ok().filter(|minutes| *minutes > 0)?;
+        let resets_at = Timestamp::from_millis(i64::try_from(resets_at_seconds).ok()?.checked_mul(1000)?);
+        Some(Self { minutes, used: hundredths(percent)?, resets_at }).filter(|_| resets_at.is_in_range())
+    }
+}
+
+/// A percentage in hundredths. `None` if it is none: a person cannot use a thousandfold.
+pub fn hundredths(percent: f64) -> Option<u32> {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+    (0.0..=100_000.0).contains(&percent).then(|| (percent * 100.0).round() as u32)
+}
+
+/// The newest word on one limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownLimit {
+    /// The agent that said it.
+    pub agent: Agent,
+    /// The agent's folder: each has an account of its own.
+    pub folder: Arc<str>,
+    /// The word.
+    pub limit: Limit,
+    /// The session that said it.
+    pub session: SessionId,
+    /// When.
+    pub said_at: Timestamp,
+}
+
+/// The limits of all accounts.
+#[derive(Debug, Default)]
+pub struct Limits {
+    known: BTreeMap<(Agent, Arc<str>, u32), KnownLimit>,
+}
+
+impl Limits {
+    /// Takes what a session says of its account. Returns whether that is news.
+    pub fn take(
+        &mut self,
+        agent: Agent,
+        folder: &Arc<str>,
+        session: &SessionId,
+        said_at: Timestamp,
+        said: &[Limit],
+    ) -> bool {
+        let mut changed = false;
+        for limit in said {
+            let key = (agent, Arc::clone(folder), limit.minutes);
+            if !self.known.contains_key(&key) && self.known.len() >= MOST {
+                continue;
+            }
+            let (folder, session, limit) = (Arc::clone(folder), session.clone(), *limit);
+            let word = KnownLimit { agent, folder, limit, session, said_at };
+            if self.known.get(&key).is_none_or(|known| known.gives_way_to(&word)) {
+                self.known.insert(key, word);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// The limits whose spans run, by agent, folder and length.
+    pub fn running(&self, now: Timestamp) -> Vec<KnownLimit> {
+        self.known.values().filter(|known| known.limit.resets_at > now).cloned().collect()
+    }
+
+    /// When the next of these spans ends.
+    pub fn next_end(&self, now: Timestamp) -> Option<Timestamp> {
+        self.known.values().map(|known| known.limit.resets_at).filter(|end| *end > now).min()
+    }
+
+    /// The clock was set back to `now`.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        self.known.values_mut().for_each(|known| known.said_at = known.said_at.min(now));
+    }
+}
+
+impl KnownLimit {
+    fn gives_way_to(&self, word: &Self) -> bool {
+        if word.session == self.session {
+            word.said_at > self.said_at
+        } else if word.limit.is_in_span_until(self.limit.resets_at) {
+            (word.limit.used, word.said_at) > (self.limit.used, self.said_at)
+        } else {
+            word.limit.resets_at > self.limit.resets_at
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIVE_HOURS: u32 = 300;
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(1_800_000_000_000 + minutes * 60_000)
+    }
+
+    fn limit(used: u32, ends: i64) -> Limit {
+        Limit { minutes: FIVE_HOURS, used: used * 100, resets_at: at(ends) }
+    }
+
+    /// What is shown after these words: session, minute, percentage, end.
+    fn after(words: &[(&str, i64, u32, i64)]) -> Option<(u32, Timestamp)> {
+        let (mut limits, folder) = (Limits::default(), Arc::from("/home/dev/.claude"));
+        for (session, minute, used, ends) in words {
+            let session = SessionId::new(session);
+            limits.take(Agent::Claude, &folder, &session, at(*minute), &[limit(*used, *ends)]);
+        }
+        limits.running(at(0)).first().map(|known| (known.limit.used / 100, known.said_at))
+    }
+
+    #[test]
+    fn an_idle_session_that_repeats_an_old_word_changes_nothing() {
+        assert_eq!(after(&[("a", 0, 40, 100), ("b", 1, 30, 100)]), Some((40, at(0))));
+        assert_eq!(after(&[("a", 0, 40, 100), ("b", 1, 99, -200)]), Some((40, at(0))));
+    }
+
+    #[test]
+    fn the_higher_word_of_a_span_and_any_word_of_a_later_one_count() {
+        assert_eq!(after(&[("a", 0, 40, 100), ("b", 1, 41, 101)]), Some((41, at(1))));
+        assert_eq!(after(&[("a", 0, 40, 100), ("b", 1, 40, 100)]), Some((40, at(1))));
+        assert_eq!(after(&[("a", 0, 90, 100), ("b", 1, 2, 400)]), Some((2, at(1))));
+    }
+
+    #[test]
+    fn a_session_takes_its_own_word_back() {
+        assert_eq!(after(&[("a", 0, 90, 100), ("a", 1, 10, 100)]), Some((10, at(1))));
+        assert_eq!(
+            after(&[("a", 1, 10, 100), ("a", 0, 90, 100)]),
+            Some((10, at(1))),
+            "an older word comes late"
+        );
+    }
+
+    #[test]
+    fn a_limit_is_gone_when_its_span_ends() {
+        let (mut limits, folder, session) = (Limits::default(), Arc::from("/x"), SessionId::new("a"));
+        assert!(limits.take(Agent::Codex, &folder, &session, at(0), &[limit(1, 30)]));
+        assert_eq!(limits.next_end(at(0)), Some(at(30)));
+        assert_eq!((limits.running(at(30)).len(), limits.next_end(at(30))), (0, None));
+    }
+
+    #[test]
+    fn numbers_without_sense_give_no_limit() {
+        for (minutes, percent, end) in [(0, 1.0, 1), (300, f64::NAN, 1), (300, -1.0, 1), (300, 1e300, 1)] {
+            assert_eq!(Limit::new(minutes, percent, end), None);
+        }
+        assert_eq!(Limit::new(u64::MAX, 1.0, 1), None);
+        assert_eq!(Limit::new(300, 1.0, u64::MAX), None);
+        assert_eq!(Limit::new(300, 42.499, 1_800_000_000).map(|limit| limit.used), Some(4250));
+    }
+}
