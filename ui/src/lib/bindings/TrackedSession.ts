@@ -70,7 +70,15 @@ snoozedUntil?: string,
 /**
  * The user put it away. Only a view of all sessions shows it, until something new happens in it.
  */
-putAway?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, 
+putAway?: boolean, 
+/**
+ * Its turn has ended while this Watchbill ran, and neither its pane nor its terminal was in front since.
+ */
+unseen?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, 
+/**
+ * The top folder of the repository's main working tree, if the session works in another one.
+ */
+worktreeOf?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, 
 /**
  * What the session cost, as the client counts it or by list prices.
  */
@@ -80,11 +88,7 @@ cost?: SessionCost,
  */
 effort?: string, 
 /**
- * The name of the worktree that the session works in, as the client says it.
- */
-worktree?: string, 
-/**
- * When the client's status line last said something new: `cost`, `effort`, `worktree` and the review are of then.
+ * When the client's status line last said something new: `cost`, `effort` and the review are of then.
  */
 saidAt?: string, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, 
 /**
