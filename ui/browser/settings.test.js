@@ -52,6 +52,18 @@ test("by keyboard only: from the sections to a field, saved with Enter", async (
   });
 });
 
+test("a search leaves the settings with its words, and a section takes it back", async () => {
+  await browser.withWindow({ mock: SETTINGS, width: 640 }, async (page) => {
+    const shown = () => [...document.querySelectorAll("section .row label")].filter((label) => label.checkVisibility()).map((label) => label.textContent);
+    await page.getByRole("searchbox", { name: "Search the settings" }).fill("quiet hours");
+    await becomes(page, shown, ["Quiet hours"]);
+    assert.equal(await page.getByRole("heading", { name: "Timeouts" }).isVisible(), false);
+    await page.getByRole("button", { name: "Timeouts" }).click();
+    await becomes(page, () => document.activeElement?.id, "section-timeouts");
+    assert.equal(await page.getByRole("heading", { name: "Alerts" }).isVisible(), true);
+  });
+});
+
 test("the chosen colours apply at once on any desktop", async () => {
   await browser.withWindow({ mock: SETTINGS, scheme: "light" }, async (page) => {
     const background = () => getComputedStyle(document.body).backgroundColor;

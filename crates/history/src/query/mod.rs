@@ -12,6 +12,7 @@ pub(crate) mod owner;
 pub mod prices;
 pub mod search;
 pub mod stats;
+pub(crate) mod sums;
 pub mod timeline;
 pub mod usage;
 

@@ -1,35 +1,21 @@
 //! Usage: requests, tokens, tools.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use watchbill_core::prices::Prices;
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::error::ApiError;
-use watchbill_protocol::roster::Tokens;
 use watchbill_protocol::store::{Stats, StatsRow};
 use watchbill_settings::Settings;
 use watchbill_store::usage::UsageRow;
 use watchbill_store::{OpenMode, Store, StoreError};
 
-use watchbill_watch::fs::StdFs;
-
 use crate::errors::{data_dir, store_api_error};
 use crate::memory::model::ledger;
-use crate::memory::project::project_of;
 use crate::query::prices::prices;
-use crate::query::usage::Sum;
-
-/// How long the statistics look for the repositories of folders. A folder on a dead mount answers never, and stands for
-/// itself.
-const LOOK: Duration = Duration::from_secs(2);
-
-/// Stands for the model of requests that name none.
-pub(super) const NO_MODEL: &str = "not known";
+use crate::query::sums::{NO_MODEL, Sum, by_key, name_of, repositories, tokens_of};
 
 /// What the statistics are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,9 +97,9 @@ fn stats_of(
         ..row((None, Sum::of(&usage)))
     };
     let mut rows = match by {
-        StatsBy::Day => sums(&usage, |row| row.day.map(|day| days.name(day))),
+        StatsBy::Day => by_key(&usage, |row| row.day.map(|day| days.name(day))),
         StatsBy::Project => by_repository(&usage),
-        StatsBy::Model => sums(&usage, |row| row.model.as_deref().map(str::to_owned)),
+        StatsBy::Model => by_key(&usage, |row| row.model.as_deref().map(str::to_owned)),
         StatsBy::Tool => Vec::new(),
     };
     match by {
@@ -163,15 +149,6 @@ impl Days {
     }
 }
 
-/// The sums by a key, in order of the keys.
-fn sums<K: Ord>(rows: &[UsageRow], key: impl Fn(&UsageRow) -> K) -> Vec<(K, Sum)> {
-    let mut sums: BTreeMap<K, Sum> = BTreeMap::new();
-    for row in rows {
-        sums.entry(key(row)).or_default().add(row);
-    }
-    sums.into_iter().collect()
-}
-
 /// The sums by repository: its worktrees, the folders in it and every link to it count together. A folder that shares its
 /// repository with no other keeps its name.
 fn by_repository(rows: &[UsageRow]) -> Vec<(Option<String>, Sum)> {
@@ -190,37 +167,5 @@ fn by_repository(rows: &[UsageRow]) -> Vec<(Option<String>, Sum)> {
         });
         (name, sum)
     };
-    sums(rows, |row| row.folder.as_deref().map(place)).into_iter().map(named).collect()
-}
-
-/// The main working tree of a repository; a bare one has none.
-pub(super) fn name_of(place: &str) -> String {
-    place.strip_suffix("/.git").filter(|root| !root.is_empty()).unwrap_or(place).to_owned()
-}
-
-/// The repository of each folder, as memories name it, as far as the file system answers in time.
-pub(super) fn repositories(folders: Vec<String>) -> HashMap<String, String> {
-    let (sender, receiver) = mpsc::channel();
-    let count = folders.len();
-    // The thread outlives the wait on a dead mount.
-    std::thread::spawn(move || {
-        for folder in folders {
-            let place = project_of(&StdFs, &folder).place;
-            if sender.send((folder, place)).is_err() {
-                return;
-            }
-        }
-    });
-    let end = Instant::now() + LOOK;
-    let next = || receiver.recv_timeout(end.saturating_duration_since(Instant::now())).ok();
-    std::iter::from_fn(next).take(count).collect()
-}
-
-pub(super) fn tokens_of(usage: Usage) -> Tokens {
-    Tokens {
-        input: usage.input,
-        output: usage.output,
-        cache_read: usage.cache_read,
-        cache_write: usage.cache_write,
-    }
+    by_key(rows, |row| row.folder.as_deref().map(place)).into_iter().map(named).collect()
 }

@@ -1,25 +1,23 @@
 //! The usage of the last days, for the window: one pass over the requests, summed up by day, project, model, chain and part.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, ToSpan};
-use watchbill_core::prices::{Costs, dollars};
+use watchbill_core::prices::dollars;
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::error::ApiError;
-use watchbill_protocol::store::{Cost, CostSource};
-use watchbill_protocol::usage::{UsageDay, UsageKind, UsagePage, UsagePart, UsageRow, UsageSum};
+use watchbill_protocol::usage::{UsageDay, UsageKind, UsagePage, UsagePart, UsageRow};
 use watchbill_settings::Settings;
 use watchbill_store::usage::{SessionChain, UsageRow as Stored};
 use watchbill_store::{OpenMode, Store};
 
 use crate::errors::{data_dir, store_api_error};
 use crate::query::prices::prices;
-use crate::query::stats::{NO_MODEL, name_of, repositories, tokens_of};
+use crate::query::sums::{NO_MODEL, Sum, by_key, name_of, repositories};
 
 /// The most models that a chart tells apart, and the most chains of the list.
 const KINDS: usize = 5;
@@ -55,45 +53,6 @@ fn dates(days: u32, zone: &TimeZone, now: Timestamp) -> Vec<(String, Timestamp)>
         Some((date.to_string(), Timestamp::from_millis(begin)))
     };
     (0..days).rev().filter_map(of).collect()
-}
-
-/// A sum in the making.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Sum {
-    pub(super) requests: u64,
-    pub(super) tokens: Usage,
-    cost: Costs,
-    unpriced: u64,
-}
-
-impl Sum {
-    /// The sum of all.
-    pub(super) fn of(rows: &[Stored]) -> Self {
-        rows.iter().fold(Self::default(), |mut sum, row| {
-            sum.add(row);
-            sum
-        })
-    }
-
-    /// Adds the requests of a row.
-    pub(super) fn add(&mut self, row: &Stored) {
-        self.requests += row.requests;
-        self.tokens.add(row.tokens);
-        match &row.cost {
-            Some(cost) => self.cost.add(cost),
-            None => self.unpriced = self.unpriced.saturating_add(row.tokens.all()),
-        }
-    }
-
-    /// What it costs by list prices.
-    pub(super) fn cost(&self) -> Cost {
-        let unpriced_tokens = Some(self.unpriced).filter(|tokens| *tokens > 0);
-        Cost { usd: dollars(self.cost.sum()), by: CostSource::List, unpriced_tokens }
-    }
-
-    fn shown(&self) -> UsageSum {
-        UsageSum { requests: self.requests, tokens: tokens_of(self.tokens), cost: self.cost() }
-    }
 }
 
 fn page(rows: &[Stored], chains: &HashMap<String, SessionChain>, dates: &[String]) -> UsagePage {
@@ -142,11 +101,7 @@ fn page(rows: &[Stored], chains: &HashMap<String, SessionChain>, dates: &[String
 
 /// The sums by a key, the highest cost first; then the most tokens.
 fn sums(rows: &[Stored], key: impl Fn(&Stored) -> String) -> Vec<(String, Sum)> {
-    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
-    for row in rows {
-        sums.entry(key(row)).or_default().add(row);
-    }
-    let mut sums: Vec<(String, Sum)> = sums.into_iter().collect();
+    let mut sums = by_key(rows, key);
     sums.sort_by_key(|(_, sum)| Reverse((sum.cost.sum(), sum.tokens.all())));
     sums
 }

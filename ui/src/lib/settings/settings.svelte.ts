@@ -16,6 +16,8 @@ export class SettingsModel {
   view = $state.raw<SettingsView | undefined>(undefined);
   /** Why the settings could not be loaded. */
   failure = $state("");
+  /** The words that a shown setting has. */
+  search = $state("");
 
   #results = $state.raw<ReadonlyMap<SettingKey, SaveResult>>(new Map());
   #host: Host;
@@ -32,6 +34,12 @@ export class SettingsModel {
       this.failure = reasonOf(error);
       return () => {};
     }
+  }
+
+  /** Whether a setting with this name, this hint and this key has all words of the search. */
+  finds(...texts: readonly (string | undefined)[]): boolean {
+    const text = texts.join("\n").toLocaleLowerCase();
+    return this.search.toLocaleLowerCase().split(/\s+/).every((word) => text.includes(word));
   }
 
   setting(key: SettingKey): Setting | undefined {

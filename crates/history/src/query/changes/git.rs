@@ -137,7 +137,7 @@ impl WorkingTree {
         for name in ours.filter(|name| name.to_string_lossy().starts_with("GIT_")) {
             command.env_remove(name);
         }
-        // An empty list allows no transport, whatever the repository says of single ones.
+        // An empty list allows no transport. It counts before what the repository says of single ones.
         command.env("GIT_ALLOW_PROTOCOL", "").env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0");
         run(command.env(EMPTY, "").env("LC_ALL", "C"), Some(""))
     }

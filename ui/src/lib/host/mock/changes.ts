@@ -18,7 +18,7 @@ const file = (path: string, rest: Partial<ChangedFile>): ChangedFile => {
 const VERSION = [same('  "name": "api-server",'), removed('  "version": "2.3.4",'), added('  "version": "2.4.0",'), same('  "type": "module",')];
 
 export const everydayChanges: Changes = {
-  root: "/home/ada/api-server",
+  root: "/home/dev/api-server",
   base: "4f1d2c9a07",
   since: at(42),
   files: [
@@ -28,7 +28,7 @@ export const everydayChanges: Changes = {
     file("src/legacy.ts", { fate: "removed", hunks: [{ before: 1, after: 1, lines: ["export const old = true;", ""].map(removed) }] }),
   ],
   leftOut: 0,
-  elsewhere: ["/home/ada/.config/api-server/settings.json"],
+  elsewhere: ["/home/dev/.config/api-server/settings.json"],
 };
 
 /** A repository with one long file. */
