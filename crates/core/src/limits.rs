@@ -1,7 +1,7 @@
 //! Plan limits, as the agents say them: how much of a span of time is used up, and when the span ends.
 //!
-//! Several sessions speak of one limit, and each repeats what its own newest request was told. So within a span the higher
-//! word counts, unless the session that said it says something newer.
+//! Several sessions speak of one limit, and each repeats what its own newest request was told. A word after a request is fresh, and
+//! the newest of those counts. Of others the higher one within a span counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Takes what a session says of its account. Returns whether that is news.
+    /// Takes what a session says of its account; `is_fresh`: after a request. Returns whether that is news.
     pub fn take(
         &mut self,
         agent: Agent,
@@ -77,18 +77,27 @@ impl Limits {
         session: &SessionId,
         said_at: Timestamp,
         said: &[Limit],
+        is_fresh: bool,
     ) -> bool {
         let mut changed = false;
         for limit in said {
             let key = (agent, Arc::clone(folder), limit.minutes);
-            if !self.known.contains_key(&key) && self.known.len() >= MOST {
+            // A span that ends after its own length from now is a mistake. It would outlast every true word.
+            let latest = said_at + Millis::from_secs(i64::from(limit.minutes) * 60) + SAME_SPAN;
+            if limit.resets_at > latest || !self.known.contains_key(&key) && self.known.len() >= MOST {
                 continue;
             }
             let (folder, session, limit) = (Arc::clone(folder), session.clone(), *limit);
             let word = KnownLimit { agent, folder, limit, session, said_at };
-            if self.known.get(&key).is_none_or(|known| known.gives_way_to(&word)) {
-                self.known.insert(key, word);
-                changed = true;
+            match self.known.get_mut(&key) {
+                Some(known) if known.session == word.session && known.limit == word.limit => {
+                    known.said_at = known.said_at.max(said_at);
+                }
+                Some(known) if !known.gives_way_to(&word, is_fresh) => (),
+                _ => {
+                    self.known.insert(key, word);
+                    changed = true;
+                }
             }
         }
         changed
@@ -111,8 +120,8 @@ impl Limits {
 }
 
 impl KnownLimit {
-    fn gives_way_to(&self, word: &Self) -> bool {
-        if word.session == self.session {
+    fn gives_way_to(&self, word: &Self, is_fresh: bool) -> bool {
+        if word.session == self.session || is_fresh {
             word.said_at > self.said_at
         } else if word.limit.is_in_span_until(self.limit.resets_at) {
             (word.limit.used, word.said_at) > (self.limit.used, self.said_at)
@@ -141,7 +150,7 @@ mod tests {
         let (mut limits, folder) = (Limits::default(), Arc::from("/home/dev/.claude"));
         for (session, minute, used, ends) in words {
             let session = SessionId::new(session);
-            limits.take(Agent::Claude, &folder, &session, at(*minute), &[limit(*used, *ends)]);
+            limits.take(Agent::Claude, &folder, &session, at(*minute), &[limit(*used, *ends)], false);
         }
         limits.running(at(0)).first().map(|known| (known.limit.used / 100, known.said_at))
     }
@@ -156,7 +165,7 @@ mod tests {
     fn the_higher_word_of_a_span_and_any_word_of_a_later_one_count() {
         assert_eq!(after(&[("a", 0, 40, 100), ("b", 1, 41, 101)]), Some((41, at(1))));
         assert_eq!(after(&[("a", 0, 40, 100), ("b", 1, 40, 100)]), Some((40, at(1))));
-        assert_eq!(after(&[("a", 0, 90, 100), ("b", 1, 2, 400)]), Some((2, at(1))));
+        assert_eq!(after(&[("a", 0, 90, 100), ("b", 150, 2, 400)]), Some((2, at(150))));
     }
 
     #[test]
@@ -170,9 +179,29 @@ mod tests {
     }
 
     #[test]
+    fn a_fresh_word_of_another_session_counts_and_an_end_far_away_does_not() {
+        let (mut limits, folder) = (Limits::default(), Arc::from("/x"));
+        let mut take = |session: &str, minute: i64, used: u32, ends: i64, is_fresh: bool| {
+            limits.take(
+                Agent::Claude,
+                &folder,
+                &SessionId::new(session),
+                at(minute),
+                &[limit(used, ends)],
+                is_fresh,
+            );
+            limits.running(at(0))[0].limit.used / 100
+        };
+        assert_eq!(take("a", 0, 95, 100, true), 95);
+        assert_eq!(take("b", 1, 3, 100, false), 95, "it may be of another account, or old");
+        assert_eq!(take("b", 2, 4, 100, true), 4);
+        assert_eq!(take("c", 3, 1, 1_000_000, true), 4);
+    }
+
+    #[test]
     fn a_limit_is_gone_when_its_span_ends() {
         let (mut limits, folder, session) = (Limits::default(), Arc::from("/x"), SessionId::new("a"));
-        assert!(limits.take(Agent::Codex, &folder, &session, at(0), &[limit(1, 30)]));
+        assert!(limits.take(Agent::Codex, &folder, &session, at(0), &[limit(1, 30)], true));
         assert_eq!(limits.next_end(at(0)), Some(at(30)));
         assert_eq!((limits.running(at(30)).len(), limits.next_end(at(30))), (0, None));
     }

@@ -1,13 +1,15 @@
-//! `watchbill statusline`: runs the person's own status line, and hands what the client says to the receivers meanwhile.
+//! `watchbill statusline`: runs the person's own status line, and hands what the client says to the receivers beside it.
 //!
-//! The person's own command starts first and gets the same bytes. Its output and its errors go straight to the client, and this
-//! process ends as it ends. Nothing is kept when no program listens: a newer word comes with the next answer of the model.
+//! The person's own command takes over this process, so the client's signals, its output and its end are the command's own. A second
+//! process copies the client's bytes to it as they come, and tells them. Nothing is kept when no program listens: a newer word
+//! comes with the next answer of the model.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::channel;
-use std::time::Duration;
+#[cfg(unix)]
+use std::os::unix::process::CommandExt;
+#[cfg(unix)]
+use std::process::{Command, Stdio};
 
 use watchbill_agents::hooks::is_borrowed;
 use watchbill_agents::status_line::as_event;
@@ -17,77 +19,76 @@ use crate::envelope::{Envelope, PAYLOAD_LIMIT};
 use crate::places::{HookPaths, default_data_dir};
 use crate::sender::{ANSWER_BUDGET, HookArguments, new_id, without_private};
 
-/// How long the end of the person's own command may wait for the receivers, and for the file system that they are found in. They
-/// have all the time that the command takes.
-const AFTERWARDS: Duration = Duration::from_millis(8);
-
-/// The same without a command of one's own. The client waits for no output then.
-const ALONE: Duration = Duration::from_millis(500);
-
-/// The shell that the client gives a status line to.
-const SHELL: &str = if cfg!(unix) { "/bin/sh" } else { "sh" };
-
 /// The word after which the person's own command follows.
 const OWN: &str = "--";
 
-/// What a shell's end would be that does not exist.
+/// The process that copies the client's bytes has this word.
+const COPY: &str = "--copy";
+
+/// The exit code of a shell that cannot start.
 const NO_SHELL: u8 = 127;
 
-/// Reads the client's word from standard input, runs the person's own command, hands the word over. Returns the exit code.
+/// Reads the client's word from standard input, and hands it over. With a command of the person's, becomes that command. Returns
+/// the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     std::panic::set_hook(Box::new(|_| {}));
     let mut words = words.into_iter();
-    let arguments = HookArguments::parse(words.by_ref().take_while(|word| word != OWN));
-    let own = words.next();
-    let mut payload = Vec::new();
-    // A longer payload is passed on as it comes.
-    let limit = u64::try_from(PAYLOAD_LIMIT).unwrap_or(u64::MAX).saturating_add(1);
-    let _ = io::stdin().lock().take(limit).read_to_end(&mut payload);
-    let is_whole = payload.len() <= PAYLOAD_LIMIT;
-    let patience = if own.is_some() { AFTERWARDS } else { ALONE };
-    let child = own.map(|own| begin(own, payload.clone(), is_whole));
-    let (done, is_done) = channel::<()>();
-    let tell = move || {
-        if is_whole {
-            let _ = tell(arguments, &payload);
-        }
-        drop(done);
-    };
-    let told = std::thread::Builder::new().spawn(tell);
-    let ended = child.map(|child| child.and_then(|mut child| child.wait()));
-    if told.is_ok() {
-        let _ = is_done.recv_timeout(patience);
+    let ours: Vec<OsString> = words.by_ref().take_while(|word| word != OWN).collect();
+    if let Some(own) = words.next() {
+        return take_over(&own, &ours);
     }
-    match ended {
-        None => 0,
-        Some(Ok(status)) => end_as(status),
-        Some(Err(_)) => NO_SHELL,
+    let copies = ours.iter().any(|word| word == COPY);
+    let payload = read(&mut io::stdin().lock(), copies.then(io::stdout));
+    if let Some(payload) = payload {
+        let _ = tell(HookArguments::parse(ours), &payload);
     }
+    0
 }
 
-/// Starts the person's own command. A thread writes its input: the command need not read it.
-fn begin(own: OsString, payload: Vec<u8>, is_whole: bool) -> io::Result<Child> {
-    let mut child = Command::new(SHELL).arg("-c").arg(own).stdin(Stdio::piped()).spawn()?;
-    if let Some(mut input) = child.stdin.take() {
-        std::thread::Builder::new().spawn(move || {
-            if input.write_all(&payload).is_ok() && !is_whole {
-                let _ = io::copy(&mut io::stdin().lock(), &mut input);
-            }
-        })?;
+/// Becomes the person's own command. If the second process cannot start, the command reads the client's bytes itself.
+#[cfg(unix)]
+fn take_over(own: &OsString, ours: &[OsString]) -> u8 {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(own);
+    if let (Ok(program), Ok((reader, writer))) = (std::env::current_exe(), io::pipe()) {
+        let mut copier = Command::new(program);
+        copier.arg("statusline").args(ours).arg(COPY).stdout(writer).stderr(Stdio::null());
+        // The client's signals are for the command alone.
+        if copier.process_group(0).spawn().is_ok() {
+            // Else the command would not see the end of its input.
+            drop(copier);
+            shell.stdin(reader);
+        }
     }
-    Ok(child)
+    let _ = shell.exec();
+    NO_SHELL
 }
 
-/// The exit code of the person's own command. After a signal, this process gets the same one.
-fn end_as(status: ExitStatus) -> u8 {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        if let Some(signal) = rustix::process::Signal::from_named_raw(signal) {
-            let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
-        }
-        return u8::try_from(128 + signal).unwrap_or(1);
+#[cfg(not(unix))]
+fn take_over(_: &OsString, _: &[OsString]) -> u8 {
+    NO_SHELL
+}
+
+/// Reads to the end, and copies what comes. `None`: it is longer than an event.
+fn read(input: &mut impl Read, mut copy: Option<impl Write>) -> Option<Vec<u8>> {
+    let mut payload = Some(Vec::new());
+    let mut chunk = [0; 16 << 10];
+    loop {
+        let count = match input.read(&mut chunk) {
+            Ok(0) => return payload,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return None,
+            Ok(count) => count,
+        };
+        // The command need not read it all.
+        copy = copy.and_then(|mut copy| {
+            copy.write_all(&chunk[..count]).and_then(|()| copy.flush()).ok().map(|()| copy)
+        });
+        payload = payload.filter(|payload| payload.len() + count <= PAYLOAD_LIMIT).map(|mut payload| {
+            payload.extend_from_slice(&chunk[..count]);
+            payload
+        });
     }
-    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
 /// Hands the client's word to the receivers. `None` if the payload is no word of the client.

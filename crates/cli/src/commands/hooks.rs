@@ -46,6 +46,9 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
             if statusline && (cfg!(windows) || hook_traits(place.agent).status_line.is_none()) {
                 anyhow::bail!("{title} has no status line that Watchbill can draw here");
             }
+            if statusline && place.scope != SettingsScope::User {
+                anyhow::bail!("a status line of a project would hide yours there; install it for the user");
+            }
             let mut all = Setting::all(&settings, place.agent, client_version, markers)?;
             let purpose = purpose(answer, context, statusline);
             all.iter_mut().for_each(|setting| setting.command = setting.command.for_purpose(purpose));

@@ -218,8 +218,14 @@ fn one_scope(
     if status.context {
         add("with the hook that tells the agent what was learned".to_owned());
     }
-    if status.status_line {
-        add("before your status line".to_owned());
+    match &status.lost_status_line {
+        Some(program) => {
+            let program = one_line(&program.display().to_string());
+            let what = "so your status line is not drawn; run `watchbill hooks install --statusline`";
+            add(paint.tone(Tone::Error, &format!("{program} is not there, {what}")));
+        }
+        None if status.status_line => add("before your status line".to_owned()),
+        None => (),
     }
     if !status.missing.is_empty() {
         add(format!("missing: {}", one_line(&status.missing.join(", "))));

@@ -20,13 +20,20 @@ fn payload(home: &Home, text: usize) -> Vec<u8> {
         "model": {"id": "opus", "display_name": "Opus"}, "cost": {"total_cost_usd": 1.25},
         "context_window": {"total_input_tokens": 71_000, "context_window_size": 200_000, "used_percentage": 35},
         "rate_limits": {
-            "five_hour": {"used_percentage": 42.4, "resets_at": 4_102_444_800u64},
-            "seven_day": {"used_percentage": 7, "resets_at": 4_102_444_800u64},
+            "five_hour": {"used_percentage": 42.4, "resets_at": in_an_hour()},
+            "seven_day": {"used_percentage": 7, "resets_at": in_an_hour()},
         },
         "pr": {"number": 318, "url": "https://example.invalid/pull/318", "review_state": "approved"},
     })
     .to_string()
     .into_bytes()
+}
+
+/// An hour from now on, in seconds. All payloads of a test have the same.
+fn in_an_hour() -> u64 {
+    static TIME: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
+    let now = || std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    *TIME.get_or_init(|| now() + 3_600)
 }
 
 /// Runs a line as the client does: through a shell, in the working folder.
@@ -62,6 +69,8 @@ fn a_persons_own_status_line_is_drawn_as_before_and_uninstalling_restores_every_
         ("true", 300_000),
         ("echo $COLUMNS; pwd; [ -p /dev/stdin ] || exit 4", 10),
         ("kill -9 $$", 10),
+        ("kill -11 $$", 10),
+        ("echo $PPID; exec sh -c 'echo $PPID'", 10),
         ("/no/such/program --dir \"a\\b\"", 10),
         ("printf 'a -- %s' '$HOME' | tr a-z A-Z", 10),
     ] {
@@ -91,6 +100,26 @@ fn a_persons_own_status_line_is_drawn_as_before_and_uninstalling_restores_every_
 fn set_in(settings: &str) -> String {
     let plain: Value = serde_json::from_str(&settings.replace("// mine", "")).unwrap();
     plain["statusLine"]["command"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_line_that_was_changed_by_hand_stays_and_a_projects_scope_is_refused() {
+    let home = two_sessions();
+    let path = home.claude().join("settings.json");
+    let program = env!("CARGO_BIN_EXE_watchbill");
+    for own in ["\\\"mine\\\"", "mine", " 'mine'"] {
+        let before = format!(
+            r#"{{"a": 1, "statusLine": {{"command": "exec {program} statusline -- {own}", "padding": 0}}}}"#
+        );
+        fs::write(&path, &before).unwrap();
+        home.run_watchbill(&["hooks", "uninstall", "--statusline"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
+        home.out(&["hooks", "install", "--statusline"]);
+        home.out(&["hooks", "uninstall", "--statusline"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    }
+    let refused = home.run_watchbill(&["hooks", "install", "--statusline", "--scope", "local"]);
+    assert!(refused.err.contains("would hide yours"), "{}", refused.err);
 }
 
 #[test]

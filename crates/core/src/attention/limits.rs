@@ -23,11 +23,14 @@ impl LimitReports {
         let is_old = is_old || !self.reported.contains_key(&key);
         let reported = self.reported.entry(key).or_default();
         let is_over = percent > 0 && known.limit.used >= percent.saturating_mul(100);
-        if !is_over || reported.is_some_and(|end| known.limit.is_in_span_until(end)) || is_silent {
+        if !is_over || reported.is_some_and(|end| known.limit.is_in_span_until(end)) {
             return false;
         }
-        *reported = Some(known.limit.resets_at);
-        !is_old
+        // What is old stays so. What comes in a mute is news with the first word after it.
+        if is_old || !is_silent {
+            *reported = Some(known.limit.resets_at);
+        }
+        !is_old && !is_silent
     }
 }
 

@@ -193,8 +193,8 @@ impl Attention {
         );
     }
 
-    /// Applies what an agent says of its plan. A limit of which enough is used is reported once in its span, as soon as no mute or
-    /// quiet hours forbid it.
+    /// Applies what an agent says of its plan. A limit of which enough is used is reported once in its span, with the first
+    /// word that no mute or quiet hours silence.
     pub fn apply_limit(&mut self, now: Timestamp, agent: &str, known: &KnownLimit) {
         let is_silent = self.began.is_some() && self.is_silenced(now);
         let is_old = self.began.is_none();

@@ -38,7 +38,7 @@ impl Alerting {
     pub fn observe_row(&mut self, row: &mut Row, now: Timestamp) -> Option<Timestamp> {
         self.policy.apply_sighting(now, Sighting::of(row));
         row.needs = self.counted_need(&row.session_id, now);
-        row.unseen = self.policy.is_unseen(&row.session_id);
+        row.unseen = self.is_unseen(&row.session_id);
         let (_, counts_at) = self.policy.need_of(&row.session_id)?;
         (counts_at > now).then_some(counts_at)
     }
@@ -46,6 +46,11 @@ impl Alerting {
     /// The reason why a session needs the user; `None` before the need counts.
     pub fn counted_need(&self, id: &SessionId, now: Timestamp) -> Option<Need> {
         self.policy.need_of(id).filter(|(_, counts_at)| *counts_at <= now).map(|(need, _)| need)
+    }
+
+    /// Whether its turn has ended, and the user has not looked at it since.
+    pub fn is_unseen(&self, id: &SessionId) -> bool {
+        self.policy.is_unseen(id)
     }
 
     /// Removes a session that the roster no longer shows. It gets no alerts.

@@ -128,7 +128,7 @@ fn started_by(inputs: &RowInputs<'_>, entry: Option<&RegistryEntry>) -> Option<A
 /// The client's newest word, if it is not behind the session. It is when its status line is no longer ours.
 fn said_now<'a>(inputs: &RowInputs<'a>, recorded_at: Option<Timestamp>) -> Option<&'a StatusLine> {
     let is_behind = |at: Timestamp| recorded_at.is_some_and(|recorded| recorded.since(at) >= SAID_LASTS);
-    inputs.said.filter(|(_, at)| !is_behind(*at)).map(|(said, _)| &**said)
+    inputs.said.filter(|said| !is_behind(said.heard)).map(|said| &*said.word)
 }
 
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
@@ -258,7 +258,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         tokens,
         context_used,
         context_size: hosted_size
-            .or_else(|| Some(inputs.said?.0.context?.size))
+            .or_else(|| Some(inputs.said?.word.context?.size))
             .or_else(|| chain.and_then(|chain| full_at(&chain.segments)))
             .filter(|size| context_used <= Some(*size)),
         context_percent,
@@ -275,10 +275,10 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         started_by: started_by(inputs, entry),
         pull_request: inputs
             .said
-            .and_then(|(said, _)| said.pull_request.as_ref())
+            .and_then(|said| said.word.pull_request.as_ref())
             .map(|found| (found.number, Arc::clone(&found.url)))
             .or_else(|| facts.and_then(|facts| facts.pull_request.clone())),
-        said: inputs.said.cloned(),
+        said: inputs.said.map(|said| (Arc::clone(&said.word), said.at)),
         live: verdict.live,
         own: own.map(|own| Arc::new(own.row())),
     };

@@ -10,7 +10,6 @@ use watchbill_core::evidence::resolve::resolve;
 use watchbill_core::evidence::witness::{
     ChildWitness, Evidence, InstanceWitness, TranscriptWitness, Verdict,
 };
-use watchbill_core::hook::StatusLine;
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::row::PendingTool;
 use watchbill_core::session::QUESTION_LASTS;
@@ -26,6 +25,7 @@ use crate::witnesses::hooks::HookSession;
 use crate::witnesses::own::OwnWitness;
 use crate::witnesses::processes_of;
 use crate::witnesses::registry::Registry;
+use crate::witnesses::said::SaidWord;
 
 /// All data for a row, borrowed from the engine.
 pub struct RowInputs<'a> {
@@ -40,7 +40,7 @@ pub struct RowInputs<'a> {
     /// The facts from its hooks.
     pub hooks: Option<&'a HookSession>,
     /// What the client says in its status line, and when.
-    pub said: Option<&'a (Arc<StatusLine>, Timestamp)>,
+    pub said: Option<&'a SaidWord>,
     /// The report of its host, if it is one of our own.
     pub own: Option<&'a OwnWitness>,
     /// The row of another own session stands for it.

@@ -81,7 +81,7 @@ fn is_shown_by_host(rooms: &Rooms, id: &SessionId) -> bool {
     rooms.own.stands_for(id, active).unwrap_or_else(is_of_host)
 }
 
-/// The row of a session, and the time to check it again. Its `needs` is not set.
+/// The row of a session, and the time to check it again. Its `needs` and `unseen` are not set.
 pub(super) fn new_row(rooms: &Rooms, id: &SessionId) -> Option<(Row, Option<Timestamp>)> {
     row(&inputs(rooms, id))
 }
@@ -90,7 +90,7 @@ pub(super) fn new_row(rooms: &Rooms, id: &SessionId) -> Option<(Row, Option<Time
 pub(super) fn row_of(rooms: &Rooms, id: &SessionId) -> Option<Row> {
     let (row, _) = new_row(rooms, id)?;
     let needs = rooms.alerting.counted_need(id, rooms.env.now());
-    Some(Row { needs, request: rooms.requests.asked(id), ..row })
+    Some(Row { needs, unseen: rooms.alerting.is_unseen(id), request: rooms.requests.asked(id), ..row })
 }
 
 /// The verdict on a session, with all witnesses.

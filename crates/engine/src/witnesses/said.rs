@@ -11,10 +11,21 @@ use watchbill_core::time::Timestamp;
 /// Number of sessions in memory. Beyond it, the one that was silent for longest goes.
 const MAX_SESSIONS: usize = 4096;
 
+/// The newest word on a session.
+#[derive(Debug)]
+pub struct SaidWord {
+    /// The word.
+    pub word: Arc<StatusLine>,
+    /// When it was new.
+    pub at: Timestamp,
+    /// When it was last heard: the client repeats it.
+    pub heard: Timestamp,
+}
+
 /// The newest words.
 #[derive(Debug, Default)]
 pub struct Said {
-    sessions: HashMap<SessionId, (Arc<StatusLine>, Timestamp)>,
+    sessions: HashMap<SessionId, SaidWord>,
     limits: Limits,
     /// The limits that subscribers get, and whether there may be others by now.
     published: Arc<[KnownLimit]>,
@@ -32,22 +43,24 @@ impl Said {
         said: &Arc<StatusLine>,
         at: Timestamp,
     ) -> bool {
-        let before = self.sessions.get(session);
-        if before.is_some_and(|(before, since)| before == said || *since > at) {
-            return false;
+        if let Some(before) = self.sessions.get_mut(session) {
+            before.heard = before.heard.max(at);
+            if before.word == *said || before.at > at {
+                return false;
+            }
         }
+        let before = self.sessions.get(session);
         let is_known = before.is_some();
-        if let Some(folder) =
-            folder.filter(|_| before.is_none_or(|(before, _)| said.is_after_request(before)))
-        {
-            self.take_limits(agent, folder, session, &said.limits, at);
+        let is_fresh = before.is_some_and(|before| said.is_after_request(&before.word));
+        if let Some(folder) = folder.filter(|_| is_fresh || !is_known) {
+            self.is_due |= self.limits.take(agent, folder, session, at, &said.limits, is_fresh);
         }
         if self.sessions.len() >= MAX_SESSIONS && !is_known {
             let oldest =
-                self.sessions.iter().min_by_key(|(id, (_, at))| (*at, *id)).map(|(id, _)| id.clone());
+                self.sessions.iter().min_by_key(|(id, said)| (said.heard, *id)).map(|(id, _)| id.clone());
             oldest.map(|oldest| self.sessions.remove(&oldest));
         }
-        self.sessions.insert(session.clone(), (Arc::clone(said), at));
+        self.sessions.insert(session.clone(), SaidWord { word: Arc::clone(said), at, heard: at });
         true
     }
 
@@ -60,11 +73,11 @@ impl Said {
         said: &[Limit],
         at: Timestamp,
     ) {
-        self.is_due |= self.limits.take(agent, folder, session, at, said);
+        self.is_due |= self.limits.take(agent, folder, session, at, said, true);
     }
 
-    /// The newest word on a session, and its time.
-    pub fn of(&self, session: &SessionId) -> Option<&(Arc<StatusLine>, Timestamp)> {
+    /// The newest word on a session.
+    pub fn of(&self, session: &SessionId) -> Option<&SaidWord> {
         self.sessions.get(session)
     }
 
@@ -88,7 +101,9 @@ impl Said {
 
     /// The clock was set back to `now`.
     pub fn turn_back(&mut self, now: Timestamp) {
-        self.sessions.values_mut().for_each(|(_, at)| *at = (*at).min(now));
+        for said in self.sessions.values_mut() {
+            (said.at, said.heard) = (said.at.min(now), said.heard.min(now));
+        }
         self.limits.turn_back(now);
     }
 }

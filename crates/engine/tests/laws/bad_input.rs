@@ -2,11 +2,10 @@
 
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::input::Input;
-use watchbill_engine::model::publish::snapshot;
 use watchbill_watch::fs::FileKind;
 use watchbill_watch::hints::Hint;
 
-use crate::house::{House, ROOT, registry_file, settings, transcript};
+use crate::house::{House, ROOT, registry_file, settings, snapshot, transcript};
 use crate::records::{SessionWriter, registry, session};
 
 fn author(n: usize) -> SessionWriter {

@@ -5,9 +5,8 @@ use watchbill_agents::claude::requests::read_request;
 use watchbill_core::requests::request::RequestId;
 use watchbill_core::time::Millis;
 use watchbill_engine::input::{Input, Output};
-use watchbill_engine::model::publish::snapshot;
 
-use crate::house::{House, start_of};
+use crate::house::{House, snapshot, start_of};
 use crate::records::{SessionWriter, registry, session};
 
 const YEAR: Millis = Millis::from_secs(365 * 86_400);

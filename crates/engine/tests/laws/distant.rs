@@ -9,10 +9,9 @@ use watchbill_core::time::Millis;
 use watchbill_engine::alone::single_look::{look as look_at_all, look_at_recent};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::{Engine, Outlook};
-use watchbill_engine::model::publish::snapshot;
 use watchbill_protocol::roster::{Problem, TrackedSession};
 
-use crate::house::{House, agent, registry_file, settings, transcript};
+use crate::house::{House, agent, registry_file, settings, snapshot, transcript};
 use crate::interleavings::{History, Op, op};
 use crate::records::{SessionWriter, marker, registry, session};
 

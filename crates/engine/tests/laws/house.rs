@@ -16,7 +16,7 @@ use watchbill_engine::clock::ManualClock;
 use watchbill_engine::demo::stage::Stage;
 use watchbill_engine::engine::{Engine, Outlook, Sources};
 use watchbill_engine::input::{Input, Output};
-use watchbill_engine::model::publish::snapshot;
+use watchbill_engine::model::publish::{Current, snapshot as published};
 use watchbill_engine::persist::Persist;
 use watchbill_engine::witnesses::folders::look;
 use watchbill_protocol::roster::{Problem, RosterSnapshot, TrackedSession};
@@ -532,6 +532,13 @@ impl House {
     }
 }
 
+/// The roster. Only the program that saw a turn end knows that the user has not looked at it since, so engines differ in that.
+pub fn snapshot(current: &Current<'_>) -> RosterSnapshot {
+    let mut roster = published(current);
+    roster.sessions.iter_mut().for_each(|row| row.unseen = None);
+    roster
+}
+
 /// All chains, as text.
 pub fn chains_of(engine: &Engine) -> Vec<String> {
     engine.chains().iter().map(|chain| format!("{:?}", engine.chain(&chain.id.to_string()))).collect()
@@ -547,7 +554,7 @@ pub fn row_of(engine: &Engine, session: &str) -> Option<TrackedSession> {
     let view = engine.current(true);
     let shown = view.rows.iter().map(|row| row.session()).find(|row| row.session_id == session);
     assert_eq!(row, shown, "the row that is known and the row that is shown");
-    row
+    row.map(|row| TrackedSession { unseen: None, ..row })
 }
 
 pub fn state_of(engine: &Engine, session: &str) -> String {

@@ -10,7 +10,6 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::engine::Engine;
 use watchbill_engine::input::Input;
-use watchbill_engine::model::publish::snapshot;
 use watchbill_engine::transcripts::first_scan::FirstScan;
 use watchbill_engine::transcripts::{LoadOptions, Loaded};
 use watchbill_protocol::roster::{Problem, TrackedSession};
@@ -18,7 +17,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::Found;
 
-use crate::house::{House, ROOT, agent, chains_of, registry_file, settings, transcript};
+use crate::house::{House, ROOT, agent, chains_of, registry_file, settings, snapshot, transcript};
 use crate::records::{SessionWriter, marker, registry, session};
 use crate::subscribers::Reader;
 

@@ -3,10 +3,9 @@
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::input::Input;
-use watchbill_engine::model::publish::snapshot;
 use watchbill_engine::transcripts::{LoadOptions, load};
 
-use crate::house::{House, ROOT, agent, transcript};
+use crate::house::{House, ROOT, agent, snapshot, transcript};
 use crate::records::{SessionWriter, marker, session};
 
 fn author(n: usize) -> SessionWriter {

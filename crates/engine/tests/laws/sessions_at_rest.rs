@@ -10,14 +10,13 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_core::user::SessionCommand;
 use watchbill_engine::input::{Input, Output};
-use watchbill_engine::model::publish::snapshot;
 use watchbill_engine::persist::stored_transcript::StoredTranscript;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_store::{OpenMode, Store};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::hints::Hint;
 
-use crate::house::{House, transcript};
+use crate::house::{House, snapshot, transcript};
 use crate::records::{SessionWriter, session};
 
 /// A house with a store and four sessions, three of them two days old, right after a restart.

@@ -156,10 +156,11 @@ fn history_that_is_appended_again_changes_nothing() {
     }
 }
 
-/// The rows of an engine, by session.
+/// The rows of an engine, by session. Only the program that saw a turn end knows that the user has not looked at it since.
 fn rows(engine: &Engine) -> BTreeMap<String, TrackedSession> {
     let rows = engine.current(true).rows.iter();
-    rows.map(|row| (row.session().session_id.clone(), row.session())).collect()
+    let plain = |row: TrackedSession| (row.session_id.clone(), TrackedSession { unseen: None, ..row });
+    rows.map(|row| plain(row.session())).collect()
 }
 
 /// A cold start over the same files at the same moment.

@@ -34,6 +34,8 @@ pub struct Status {
     /// Whether the status line is ours, which runs the person's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub status_line: bool,
+    /// The program that the status line starts, if it is not there. The client then shows no line.
+    pub lost_status_line: Option<PathBuf>,
     /// Known memory programs that these settings start: they tell the agent something too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rivals: Vec<String>,
@@ -110,7 +112,7 @@ pub fn status(path: &Path, root: &Path, wanted: &HookCommand, client: Option<Ver
         managed_only,
         answers,
         context,
-        missing_programs: status_line.iter().filter_map(missing_program).collect(),
+        lost_status_line: status_line.as_ref().and_then(missing_program),
         status_line: status_line.is_some(),
         rivals,
         waits_for_trust,
@@ -163,7 +165,7 @@ fn judged(found: Status, ours: &[Ours], wanted: &HookCommand, events: &[&Event])
         elsewhere: others.into_iter().collect(),
         irregular: ours.len() > there.len()
             || ours.iter().any(|o| asked(&o.event).is_some_and(|event| event.waits == o.is_async)),
-        missing_programs: programs.into_iter().chain(found.missing_programs).collect(),
+        missing_programs: programs.into_iter().collect(),
         events: named(there.into_iter().collect()),
         ..found
     }

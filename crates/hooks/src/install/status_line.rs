@@ -98,15 +98,24 @@ pub(super) fn find(text: &str) -> Result<Option<Found>, SettingsError> {
 fn found_in(text: &str, root: &Object<'_>, setting: &str) -> Option<Found> {
     let at = root.properties.iter().rposition(|property| property.name.as_str() == setting)?;
     let Value::StringLit(command) = command_of(text, &root.properties[at]).ok()? else { return None };
-    let called = command::called_by(&command.value).filter(|called| called.purpose == Purpose::StatusLine)?;
-    let line = command.value.split(OWN).next().unwrap_or_default().to_owned();
     let command = (command.start() + 1, command.end() - 1);
-    let own = match text[command.0..command.1].split_once(OWN) {
-        None => None,
-        // A person has changed what does not come from `quoted`, so it is no longer ours to undo.
-        Some((_, own)) => Some(unquoted(own.strip_suffix(OWN_END)?)?),
+    let spelled = &text[command.0..command.1];
+    // What stands before a separator is our line if a shell would read it so: a folder may have the separator in its name.
+    let ours = |end: usize| {
+        let line: String = serde_json::from_str(&format!("\"{}\"", &spelled[..end])).ok()?;
+        let called = command::called_by(&line).filter(|called| called.purpose == Purpose::StatusLine)?;
+        (line == line.trim_end()).then_some((called, line))
     };
-    Some(Found { called, line, own, command, at })
+    let separated = spelled.match_indices(OWN).find_map(|(end, _)| Some((ours(end)?, end + OWN.len())));
+    if let Some(((called, line), begin)) = separated {
+        let inner = spelled[begin..].strip_suffix(OWN_END)?;
+        // A person has changed what does not come from `quoted`, so it is no longer ours to undo.
+        let own = unquoted(inner).filter(|own| quoted(own) == inner)?;
+        return Some(Found { called, line, own: Some(own), command, at });
+    }
+    let (called, line) = ours(spelled.len())?;
+    let has_own = line.split_whitespace().any(|word| word == OWN.trim_end_matches(OWN_END).trim());
+    (!has_own).then_some(Found { called, line, own: None, command, at })
 }
 
 /// The command of a status line, which is a text.

@@ -74,10 +74,17 @@ pub(super) fn tokens<'a>(p: &Payload<'a>) -> Body<'a> {
             total,
             last: usage(last),
             context: last.get("total_tokens").number().filter(|tokens| *tokens > 0),
-            limits: ["primary", "secondary"].map(|name| limit(p.limits.get(name))),
+            // A model may have limits of its own beside the plan's. Those have another name.
+            limits: ["primary", "secondary"]
+                .map(|name| limit(p.limits.get(name)).filter(|_| is_of_plan(p.limits))),
         }),
         None => Body::Irrelevant,
     }
+}
+
+/// Whether these limits are the plan's: `limit_id` is `codex`, or absent in older clients.
+fn is_of_plan(limits: Raw<'_>) -> bool {
+    limits.get("limit_id").whole().is_none_or(|name| name == "codex")
 }
 
 /// A limit of the plan.
