@@ -122,7 +122,7 @@ impl Limits {
 impl KnownLimit {
     fn gives_way_to(&self, word: &Self, is_fresh: bool) -> bool {
         if word.session == self.session || is_fresh {
-            word.said_at > self.said_at
+            (word.said_at, word.limit.used) > (self.said_at, self.limit.used)
         } else if word.limit.is_in_span_until(self.limit.resets_at) {
             (word.limit.used, word.said_at) > (self.limit.used, self.said_at)
         } else {
