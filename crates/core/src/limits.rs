@@ -33,6 +33,16 @@ impl Limit {
         self.resets_at.as_millis().abs_diff(end.as_millis()) < SAME_SPAN.0.unsigned_abs()
     }
 
+    /// The length of a span in words, such as `5 hours`.
+    pub fn span_words(minutes: u32) -> String {
+        match minutes {
+            10_080 => "the week".to_owned(),
+            minutes if minutes % 1_440 == 0 => format!("{} days", minutes / 1_440),
+            minutes if minutes % 60 == 0 => format!("{} hours", minutes / 60),
+            minutes => format!("{minutes} minutes"),
+        }
+    }
+
     /// A limit from the numbers of an agent. `None` if they make no sense.
     pub fn new(minutes: u64, percent: f64, resets_at_seconds: u64) -> Option<Self> {
         let minutes = u32::try_from(minutes).ok().filter(|minutes| *minutes > 0)?;
@@ -41,7 +51,7 @@ impl Limit {
     }
 }
 
-/// A percentage in hundredths. `None` if it is none: a person cannot use a thousandfold.
+/// A percentage in hundredths. `None` for a negative number, and for more than a thousandfold.
 pub fn hundredths(percent: f64) -> Option<u32> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
     (0.0..=100_000.0).contains(&percent).then(|| (percent * 100.0).round() as u32)

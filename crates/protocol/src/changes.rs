@@ -15,7 +15,8 @@ pub struct Changes {
     /// When the work chain began (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// The commit that the files are compared with: the newest one of the branch from before the chain. Absent: there is none.
+    /// The commit that the files are compared with: the newest one of the branch from before the chain. Absent if the branch has no
+    /// such commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// The files that differ: first those that the chain edited, the newest edit first, then the others by path.

@@ -7,7 +7,7 @@ use watchbill_core::chain::{lineage, link};
 use watchbill_core::evidence;
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
-use watchbill_core::limits::KnownLimit;
+use watchbill_core::limits::{KnownLimit, Limit};
 use watchbill_core::problem;
 use watchbill_core::roster::row::{self, Row};
 use watchbill_core::roster::{self as core_roster, pending};
@@ -159,6 +159,13 @@ impl Context {
 /// Hundredths of a percent as a percentage.
 fn percent(hundredths: u32) -> f64 {
     f64::from(hundredths) / 100.0
+}
+
+impl PlanLimit {
+    /// The length of its span in words, such as `5 hours`.
+    pub fn span(&self) -> String {
+        Limit::span_words(self.minutes)
+    }
 }
 
 impl From<&KnownLimit> for PlanLimit {

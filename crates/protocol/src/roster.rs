@@ -80,7 +80,7 @@ pub struct TrackedSession {
     pub terminal: Option<Terminal>,
     pub tokens: Option<Tokens>,
     pub context: Option<Context>,
-    /// What the session cost, as the client counts it or by list prices.
+    /// What the session cost, as the client counts it.
     pub cost: Option<SessionCost>,
     /// How hard the model thinks, in the client's word.
     pub effort: Option<String>,

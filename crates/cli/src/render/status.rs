@@ -58,30 +58,18 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
     }
 }
 
-/// The limits of plans in a line: `Claude Code 42 % of 5 h and 7 % of the week used`. `None` if none is known.
+/// The limits of plans in a line: `Claude Code 42 % of 5 hours and 7 % of the week used`. `None` if none is known.
 fn limits(limits: &[PlanLimit]) -> Option<String> {
     let accounts = limits.chunk_by(|one, next| (&one.agent, &one.folder) == (&next.agent, &next.folder));
     let lines: Vec<String> = accounts
         .map(|account| {
-            let parts: Vec<String> = account
-                .iter()
-                .map(|limit| format!("{:.0} % of {}", limit.percent, span(limit.minutes)))
-                .collect();
+            let parts: Vec<String> =
+                account.iter().map(|limit| format!("{:.0} % of {}", limit.percent, limit.span())).collect();
             let agent = Agent::of(&account[0].agent).map_or(&*account[0].agent, |agent| traits(agent).title);
             format!("{} {} used", one_line(agent), parts.join(" and "))
         })
         .collect();
     (!lines.is_empty()).then(|| lines.join("; "))
-}
-
-/// The length of a limit's span, in words.
-fn span(minutes: u32) -> String {
-    match minutes {
-        10_080 => "the week".to_owned(),
-        minutes if minutes % 1440 == 0 => format!("{} d", minutes / 1440),
-        minutes if minutes % 60 == 0 => format!("{} h", minutes / 60),
-        minutes => format!("{minutes} min"),
-    }
 }
 
 /// Waybar parses its tooltip as Pango markup.

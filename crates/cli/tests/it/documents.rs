@@ -80,7 +80,7 @@ fn a_document_that_is_written_anew_is_stored_once() {
     let said = home.run_watchbill(&["search", "--json", "--agent", "gemini", "kettle"]);
     assert!(said.err.contains("its stored rows stay"), "{}", said.err);
     let found: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!(found["hits"].as_array().unwrap().len(), 4, "half a document takes nothing away");
+    assert_eq!(found["hits"].as_array().unwrap().len(), 4, "half a document leaves the stored rows");
     let mut head = chat.clone();
     let messages = head.as_object_mut().unwrap().remove("messages").unwrap();
     let lines = std::iter::once(&head).chain(messages.as_array().unwrap()).map(|line| format!("{line}\n"));

@@ -161,7 +161,7 @@ fn what_the_client_says_is_in_the_roster_and_in_the_status() {
         .map(|(minutes, percent)| (json!("claude"), json!(minutes), json!(percent)));
     assert_eq!(shown, expected);
     let status = home.out(&["status"]);
-    assert!(status.contains("; Claude Code 42 % of 5 h and 7 % of the week used"), "{status}");
+    assert!(status.contains("; Claude Code 42 % of 5 hours and 7 % of the week used"), "{status}");
     assert_eq!(home.json(&["status", "--format", "json"])["limits"], limits);
     drop(serve);
     // The journal has the word, so a look without a running program knows it, and so does the next start.

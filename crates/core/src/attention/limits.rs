@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::attention::episode::Episode;
 use crate::attention::need::Need;
 use crate::ids::Agent;
-use crate::limits::KnownLimit;
+use crate::limits::{KnownLimit, Limit};
 use crate::time::Timestamp;
 
 /// The limits that are known, each with the end of the span that was reported last.
@@ -36,11 +36,7 @@ impl LimitReports {
 
 /// The words of the alert. A click opens the session that said it.
 pub(super) fn episode(now: Timestamp, agent: &str, known: &KnownLimit) -> Episode {
-    let span = match known.limit.minutes {
-        10_080 => "the week".to_owned(),
-        minutes if minutes % 60 == 0 => format!("{} hours", minutes / 60),
-        minutes => format!("{minutes} minutes"),
-    };
+    let span = Limit::span_words(known.limit.minutes);
     Episode {
         session: known.session.clone(),
         need: Need::PlanLimit,
@@ -57,7 +53,6 @@ mod tests {
     use super::*;
     use crate::attention::{Attention, AttentionEvent, AttentionSettings};
     use crate::ids::SessionId;
-    use crate::limits::Limit;
 
     fn at(minute: i64) -> Timestamp {
         Timestamp::from_millis(1_800_000_000_000 + minute * 60_000)

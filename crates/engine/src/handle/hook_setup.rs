@@ -17,7 +17,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::hooks::{DiffKind, DiffLine, HooksPreview, HooksStep};
 use watchbill_watch::fs::StdFs;
 
-use watchbill_history::query::changes::hunks;
+use watchbill_history::query::diff::hunks;
 use watchbill_settings::configuration::refusal;
 use watchbill_settings::{Environment, Settings};
 

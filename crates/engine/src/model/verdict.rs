@@ -25,7 +25,7 @@ use crate::witnesses::hooks::HookSession;
 use crate::witnesses::own::OwnWitness;
 use crate::witnesses::processes_of;
 use crate::witnesses::registry::Registry;
-use crate::witnesses::said::SaidWord;
+use crate::witnesses::status_lines::StatusWord;
 
 /// All data for a row, borrowed from the engine.
 pub struct RowInputs<'a> {
@@ -40,7 +40,7 @@ pub struct RowInputs<'a> {
     /// The facts from its hooks.
     pub hooks: Option<&'a HookSession>,
     /// What the client says in its status line, and when.
-    pub said: Option<&'a SaidWord>,
+    pub said: Option<&'a StatusWord>,
     /// The report of its host, if it is one of our own.
     pub own: Option<&'a OwnWitness>,
     /// The row of another own session stands for it.

@@ -44,12 +44,12 @@ pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Op
 
 /// Takes what a transcript says of the limits of its account.
 fn hear_limits(rooms: &mut Rooms, id: &SessionId) {
-    let Rooms { said: words, sessions, .. } = rooms;
+    let Rooms { status_lines, sessions, .. } = rooms;
     let root = sessions.get(id).and_then(|session| session.root.as_ref());
     let said = sessions.fold(id).and_then(|fold| fold.facts().limits.as_ref());
     if let (Some(root), Some((limits, at))) = (root, said) {
         let folder = Arc::from(root.to_string_lossy());
-        words.take_limits(root.agent, &folder, id, limits, *at);
+        status_lines.take_limits(root.agent, &folder, id, limits, *at);
     }
 }
 

@@ -24,14 +24,14 @@ pub(super) fn tell_time(rooms: &mut Rooms, now: Timestamp) {
 /// The clock was wrong and was set right. With the wrong time, the engine would show every session as idle until the
 /// clock catches up, and hide the old ones.
 fn turn_back(rooms: &mut Rooms, now: Timestamp) {
-    let Rooms { witnesses, said, sessions, rows, problems, schedule, requests, .. } = rooms;
+    let Rooms { witnesses, status_lines, sessions, rows, problems, schedule, requests, .. } = rooms;
     problems.met_mut().count(&Arc::from(CLOCK), ProblemKind::ClockWentBack);
     problems.touch();
     for file in sessions.files_mut().values_mut() {
         file.turn_back(now);
     }
     witnesses.turn_back(now);
-    said.turn_back(now);
+    status_lines.turn_back(now);
     requests.turn_back(now);
     rows.mark_all(sessions.ids().chain(witnesses.named()).cloned());
     for path in schedule.take_retries() {

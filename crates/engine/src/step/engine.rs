@@ -238,7 +238,7 @@ impl Engine {
             problems: self.rooms.problems.published(),
             reading: self.is_reading(),
             muted_until: self.rooms.alerting.muted_until(),
-            limits: self.rooms.said.published(),
+            limits: self.rooms.status_lines.published(),
         }
     }
 

@@ -185,7 +185,7 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
 /// Takes in a hook event. Gives the transcript that it names, so that the caller reads it: the agent writes records
 /// around the time of its hooks, in any order.
 pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
-    let Rooms { env, witnesses, said: words, sessions, chains, rows, problems, .. } = rooms;
+    let Rooms { env, witnesses, status_lines, sessions, chains, rows, problems, .. } = rooms;
     let payload = match payload_of(message) {
         Ok(parsed) => {
             let mut payload = parsed.clone();
@@ -213,7 +213,7 @@ pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<
         let root = sessions.get(&payload.session).and_then(|session| session.root.as_ref()).or_else(by_path);
         let folder = root.map(|root| Arc::from(root.to_string_lossy()));
         let (session, at) = (&payload.session, message.origin.at);
-        if words.take(message.agent, folder.as_ref(), session, said, at) {
+        if status_lines.take(message.agent, folder.as_ref(), session, said, at) {
             rows.mark(session.clone());
         }
         return None;

@@ -20,7 +20,7 @@ use crate::persist::evict::Eviction;
 use crate::persist::pending::Pending;
 use crate::witnesses::Witnesses;
 use crate::witnesses::own::OwnSessions;
-use crate::witnesses::said::Said;
+use crate::witnesses::status_lines::StatusLines;
 use crate::world::environment::{Outlook, Sources, StepContext};
 use watchbill_settings::Settings;
 
@@ -29,7 +29,7 @@ pub(super) struct Rooms {
     pub env: StepContext,
     pub witnesses: Witnesses,
     /// What the clients say in their status lines.
-    pub said: Said,
+    pub status_lines: StatusLines,
     /// Sessions of our own.
     pub own: OwnSessions,
     pub sessions: Sessions,
@@ -59,7 +59,7 @@ impl Rooms {
             alerting: Alerting::new(settings.alerts.attention.clone()),
             env: StepContext::new(settings, world, outlook, now),
             witnesses: Witnesses::default(),
-            said: Said::default(),
+            status_lines: StatusLines::default(),
             own: OwnSessions::default(),
             sessions: Sessions::default(),
             chains: ChainState::default(),

@@ -20,7 +20,7 @@ pub(super) fn work_off_deadlines(rooms: &mut Rooms, out: &mut Vec<Output>) {
             Due::RegistryFile(path) => look_at_file(rooms, &path, out),
             Due::Attention => {}
             Due::Unmute => mute(rooms, None),
-            Due::Limits => rooms.said.set_due(),
+            Due::Limits => rooms.status_lines.set_due(),
             Due::Folder(folder) => look_at_folder(rooms, &folder, out),
         }
     }
@@ -34,9 +34,9 @@ pub(super) fn settle(rooms: &mut Rooms, chains_may_wait: bool, out: &mut Vec<Out
     fetch_tied(rooms);
     tie(rooms, chains_may_wait);
     let mut changed = rebuild_rows(rooms, out) | rooms.alerting.take_muting_changed();
-    if let Some(next_end) = rooms.said.publish(rooms.env.now()) {
+    if let Some(next_end) = rooms.status_lines.publish(rooms.env.now()) {
         rooms.schedule.set(Due::Limits, next_end);
-        rooms.alerting.observe_limits(rooms.said.published(), rooms.env.now());
+        rooms.alerting.observe_limits(rooms.status_lines.published(), rooms.env.now());
         changed = true;
     }
     let begun_anew = rooms.pending.take_begun_anew();

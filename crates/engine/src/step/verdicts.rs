@@ -47,14 +47,14 @@ fn parts(rooms: &Rooms, id: &SessionId) -> Parts {
 
 /// All data for the verdict on a session alone.
 fn inputs_alone<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
-    let Rooms { env, witnesses, said, own, sessions, chains, user_edits, .. } = rooms;
+    let Rooms { env, witnesses, status_lines, own, sessions, chains, user_edits, .. } = rooms;
     RowInputs {
         id,
         session: sessions.get(id),
         fold: sessions.main_file(id).and_then(|(path, file)| Some((path, &**file.main()?))),
         registry: witnesses.registry(),
         hooks: witnesses.hooks().of(id),
-        said: said.of(id),
+        said: status_lines.of(id),
         own: own.of(id).filter(|_| env.is_live()),
         is_shown_by_host: env.is_live() && is_shown_by_host(rooms, id),
         status_file: witnesses.status_file(id, env.until()),

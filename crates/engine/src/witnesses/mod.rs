@@ -7,8 +7,8 @@ pub mod names;
 pub mod own;
 pub(crate) mod own_hosts;
 pub mod registry;
-pub mod said;
 pub mod status_files;
+pub mod status_lines;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

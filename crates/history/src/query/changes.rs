@@ -9,19 +9,19 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use similar::{ChangeTag, TextDiff};
 use watchbill_core::time::Timestamp;
 use watchbill_core::tool::ToolKind;
 use watchbill_platform::files::{open_ordinary, real_path};
 use watchbill_protocol::changes::{ChangedFile, Changes, FileFate, Hunk};
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::hooks::{DiffKind, DiffLine};
+use watchbill_protocol::hooks::DiffKind;
 use watchbill_settings::Settings;
 use watchbill_store::{OpenMode, Store};
 
 use self::git::{Candidate, WorkingTree};
 use crate::errors::{data_dir, store_api_error};
 use crate::query::Gate;
+use crate::query::diff::hunks;
 
 /// The most files that are shown.
 const MOST_FILES: usize = 200;
@@ -36,12 +36,6 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// The most lines of all files. More would hold the window up.
 const MOST_LINES: usize = 20_000;
-
-/// Equal lines around a change.
-const AROUND: usize = 3;
-
-/// After this time, lines that differ are no longer searched for equal ones among them.
-const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The edits of one file.
 #[derive(Debug, Clone, Copy, Default)]
@@ -184,12 +178,11 @@ fn compare(
         let object = candidate.before.as_deref().filter(|_| file.fate == FileFate::Changed);
         object.zip(place.as_deref()).is_some_and(|(object, place)| tree.is_same(place, object))
     };
-    let texts = if Instant::now() > room.until {
-        Err("It was not compared: that would have taken too long.".to_owned())
-    } else {
-        texts(tree, candidate.before.as_deref(), file.fate, place.as_deref())
-    };
-    match texts {
+    if Instant::now() > room.until {
+        file.note = Some("It was not compared: that would have taken too long.".to_owned());
+        return Some(file);
+    }
+    match texts(tree, candidate.before.as_deref(), file.fate, place.as_deref()) {
         Ok((before, after)) if before != after => {
             let mut hunks = hunks(&before, &after);
             let count =
@@ -210,7 +203,7 @@ fn compare(
     Some(file)
 }
 
-/// The texts of a file before and now, with the ends of lines that git stores; or why there are none.
+/// The texts of a file before and now, with the ends of lines that git stores. The error says why they cannot be compared.
 fn texts(
     tree: &WorkingTree,
     before: Option<&str>,
@@ -266,26 +259,4 @@ fn cut(hunks: &mut Vec<Hunk>, room: &mut usize) -> bool {
     }
     hunks.retain(|hunk| !hunk.lines.is_empty());
     hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() < all
-}
-
-/// The lines that differ between two texts, with three equal lines around them.
-pub fn hunks(before: &str, after: &str) -> Vec<Hunk> {
-    let diff = TextDiff::configure().deadline(Instant::now() + PATIENCE).diff_lines(before, after);
-    let hunk = |group: &Vec<similar::DiffOp>| {
-        let first = |range: std::ops::Range<usize>| u32::try_from(range.start + 1).unwrap_or(u32::MAX);
-        let line = |change: similar::Change<&str>| DiffLine {
-            kind: match change.tag() {
-                ChangeTag::Equal => DiffKind::Same,
-                ChangeTag::Insert => DiffKind::Added,
-                ChangeTag::Delete => DiffKind::Removed,
-            },
-            text: change.value().trim_end_matches(['\n', '\r']).to_owned(),
-        };
-        Some(Hunk {
-            before: first(group.first()?.old_range()),
-            after: first(group.first()?.new_range()),
-            lines: group.iter().flat_map(|op| diff.iter_changes(op)).map(line).collect(),
-        })
-    };
-    diff.grouped_ops(AROUND).iter().filter_map(hunk).collect()
 }

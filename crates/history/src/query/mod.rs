@@ -3,6 +3,7 @@
 pub mod changes;
 pub mod context;
 pub mod day;
+pub mod diff;
 pub mod export;
 pub mod gate;
 pub mod health;

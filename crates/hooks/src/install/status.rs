@@ -35,6 +35,7 @@ pub struct Status {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub status_line: bool,
     /// The program that the status line starts, if it is not there. The client then shows no line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_status_line: Option<PathBuf>,
     /// Known memory programs that these settings start: they tell the agent something too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -59,7 +59,7 @@ export class DayModel {
     void this.load();
   }
 
-  /** The day before or after the one that was asked for. There is none after today. */
+  /** The day before or after the one that was asked for. Today is the last one. */
   step(by: number): void {
     if (this.day === undefined) return;
     const from = this.date ?? this.day.date;

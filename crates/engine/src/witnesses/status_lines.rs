@@ -13,7 +13,7 @@ const MAX_SESSIONS: usize = 4096;
 
 /// The newest word on a session.
 #[derive(Debug)]
-pub struct SaidWord {
+pub struct StatusWord {
     /// The word.
     pub word: Arc<StatusLine>,
     /// When it was new.
@@ -24,15 +24,15 @@ pub struct SaidWord {
 
 /// The newest words.
 #[derive(Debug, Default)]
-pub struct Said {
-    sessions: HashMap<SessionId, SaidWord>,
+pub struct StatusLines {
+    sessions: HashMap<SessionId, StatusWord>,
     limits: Limits,
     /// The limits that subscribers get, and whether there may be others by now.
     published: Arc<[KnownLimit]>,
     is_due: bool,
 }
 
-impl Said {
+impl StatusLines {
     /// Takes what a client says of a session, and of the account of the agent's folder, if that is watched. Returns whether
     /// that is news.
     pub fn take(
@@ -60,7 +60,7 @@ impl Said {
                 self.sessions.iter().min_by_key(|(id, said)| (said.heard, *id)).map(|(id, _)| id.clone());
             oldest.map(|oldest| self.sessions.remove(&oldest));
         }
-        self.sessions.insert(session.clone(), SaidWord { word: Arc::clone(said), at, heard: at });
+        self.sessions.insert(session.clone(), StatusWord { word: Arc::clone(said), at, heard: at });
         true
     }
 
@@ -77,7 +77,7 @@ impl Said {
     }
 
     /// The newest word on a session.
-    pub fn of(&self, session: &SessionId) -> Option<&SaidWord> {
+    pub fn of(&self, session: &SessionId) -> Option<&StatusWord> {
         self.sessions.get(session)
     }
 
