@@ -14,7 +14,8 @@ root: string,
  */
 since?: string, 
 /**
- * The commit that the files are compared with: the newest one of the branch from before the chain. Absent: there is none.
+ * The commit that the files are compared with: the newest one of the branch from before the chain. Absent if the branch has no
+ * such commit.
  */
 base?: string, 
 /**

@@ -80,7 +80,7 @@ unseen?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingT
  */
 worktreeOf?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, 
 /**
- * What the session cost, as the client counts it or by list prices.
+ * What the session cost, as the client counts it.
  */
 cost?: SessionCost, 
 /**
