@@ -598,7 +598,7 @@ def keep(desk, kept, name, failure):
 
 def run(programs, kept, names=(), hooks=False):
     """Plays the cells; gives the complaints."""
-    complaints = []
+    complaints = [f"there is no cell {name}" for name in names if name not in CELLS and name != "race"]
     for one in CELLS.values():
         if names and one.name not in names:
             continue
