@@ -205,6 +205,31 @@ def own_client_killed(desk):
     desk.expect(desk.made("made.txt") is None, "what was not allowed has not run")
 
 
+@cell("own session, its client is killed before it has written the prompt down: the conversation goes on under another id")
+def own_client_killed_early(desk):
+    desk.stub.scripts["ask"] = [Step(text("I run it."), bash(COMMAND)), DONE]
+    desk.stub.scripts["hello"] = [HELLO]
+    session = run(desk, "first early @@ask")
+    row = reaches(desk, session, "waiting_for_approval", "permission")
+    desk.must("the client has written", lambda: prompts(desk, session, "first early"))
+    kill(desk, row["pid"])
+    # Where the machine is slow, the client writes that it has a prompt some time before it writes the prompt. Here it is made so.
+    file = next((desk.sandbox.claude / "projects").glob(f"*/{session}.jsonl"))
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if '"queue-operation"' in line))
+    reaches(desk, session, "ended", "crashed")
+    says(desk, "resume", session, "--json")
+    lines = says(desk, "prompt", session, "--wait", "--json", "after early @@hello").splitlines()
+    ids = {json.loads(line)["session"] for line in lines if '"init"' in line}
+    desk.expect(len(ids) == 1 and session not in ids, f"another id, but {ids}")
+    # The file without a prompt keeps its row, as after a `/clear`.
+    expected = {ids.pop(): ("waiting_for_input", session), session: ("ended", None)}
+    rows = lambda: {row["sessionId"]: (row["state"], row.get("ownId")) for row in desk.engine.roster() or []}
+    desk.must("the session has the other id", lambda: rows() == expected)
+    says(desk, "stop", session)
+    desk.must("it ends", lambda: {state for state, _ in rows().values()} == {"ended"})
+
+
 @cell("own session, the engine is killed while it works and while it asks: the session goes on, and is answered after it")
 def own_engine_killed(desk):
     desk.stub.scripts["ask"] = [Step(text("I run it."), bash(COMMAND)), DONE]

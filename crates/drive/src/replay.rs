@@ -2,6 +2,7 @@
 
 use std::io;
 
+use watchbill_core::ids::stable_hash;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat, PromptPlace};
@@ -26,6 +27,8 @@ pub struct Replay {
     has_sent: bool,
     /// A turn has ended: the conversation has something in it.
     has_answered: bool,
+    /// Why the agent refused its last start. It has not begun a turn since.
+    refused: Option<Conversation>,
     /// How many processes of the agent were started.
     processes: u32,
 }
@@ -41,6 +44,7 @@ impl Replay {
             first: spec.resume.clone(),
             has_sent: false,
             has_answered: false,
+            refused: None,
             processes: 0,
         }
     }
@@ -72,7 +76,7 @@ impl Replay {
             match event {
                 OwnWhat::Request { request } => request.id = self.request_id(&request.id),
                 OwnWhat::RequestClosed { request, .. } => *request = self.request_id(request),
-                OwnWhat::TurnStart => self.has_talked = true,
+                OwnWhat::TurnStart => (self.has_talked, self.refused) = (true, None),
                 OwnWhat::TurnEnd { .. } => self.has_answered |= self.has_talked,
                 OwnWhat::Prompt { place: PromptPlace::Sent, .. } => self.has_sent = true,
                 OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => {
@@ -113,21 +117,30 @@ impl Replay {
 
     /// The process of the agent is gone. A conversation that has begun goes on under the id that the agent gave it.
     pub fn process_ended(&mut self) {
-        match self.start_refusal() {
-            Some(Conversation::Exists) => self.has_talked = true,
-            Some(Conversation::Missing) => self.spec.resume.clone_from(&self.first),
-            None => {}
+        let refusal = self.start_refusal();
+        match (self.refused, refusal) {
+            // The agent has a file of the conversation without a prompt in it: it was killed between the two. Nothing is lost with it.
+            (Some(before), Some(now)) if before != now => {
+                self.spec.session = another_id(&self.spec.session);
+                self.spec.resume.clone_from(&self.first);
+                // This is asked more than once for a process, and what that one said counts once.
+                self.driver = agents::driver(&self.spec);
+            }
+            (_, Some(Conversation::Exists)) => self.has_talked = true,
+            (_, Some(Conversation::Missing)) => self.spec.resume.clone_from(&self.first),
+            (_, None) => {}
         }
+        self.refused = refusal.or(self.refused);
         if std::mem::take(&mut self.has_talked) {
             let session = self.own_id.clone().unwrap_or_else(|| self.spec.session.clone());
             self.spec.resume = Some(OwnResume { session, fork: false });
         }
     }
 
-    /// Why the agent refused its start, if a second start with the opposite choice can succeed. A host was killed at the
-    /// beginning of the conversation, so the log does not show whether the agent had stored it. `Exists`: it had, and the next
-    /// start resumes it. `Missing`: it had not, and the next start makes a new one. `None` also if the conversation is older
-    /// than the session, or is lost.
+    /// Why the agent refused its start, if another start can succeed. A host or the agent was killed at the beginning of the
+    /// conversation, so the log does not show whether the agent had stored it. `Exists`: it had, and the next start resumes it.
+    /// `Missing`: it had not, and the next start makes a new one. After both, the next start makes one with another id. `None` also
+    /// if the conversation is older than the session, or is lost.
     pub fn start_refusal(&self) -> Option<Conversation> {
         let goes_on = self.spec.resume.as_ref().is_some_and(|resume| !resume.fork);
         match self.driver.as_ref()?.start_refusal()? {
@@ -147,6 +160,13 @@ impl Replay {
     pub fn driver(&mut self) -> Option<&mut (dyn Driver + 'static)> {
         self.driver.as_deref_mut()
     }
+}
+
+/// The id of a conversation that takes the place of one. Each host derives the same.
+fn another_id(id: &str) -> String {
+    // A UUID stays one.
+    let rest = id.get(8..).unwrap_or_default();
+    format!("{:08x}{rest}", stable_hash(id.as_bytes()) & 0xffff_ffff)
 }
 
 /// The events of a record, as readers get them.

@@ -23,6 +23,9 @@ use crate::shutdown_plan::{Act, ShutdownPlan};
 /// How long the rest of the agent's output is waited for after its exit. What it left may keep the pipes open for ever.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
+/// How many other starts there are: the conversation as it is, a new one, and one with another id. One of them was the first.
+const START_CHOICES: u8 = 2;
+
 /// The size of a terminal before the first view reports one.
 const SIZE: OwnSize = OwnSize { rows: 24, cols: 80 };
 
@@ -181,13 +184,14 @@ impl Session {
         }
     }
 
-    /// Starts the agent once more, if it ended because the conversation is not as this start had it. No prompt was given to it.
+    /// Starts the agent again, if it ended because the conversation is not as this start had it. No prompt was given to it.
     pub(super) fn starts_over(&mut self) -> bool {
         let is_over = self.state.exit.is_some() && self.state.outputs == 0;
         let wanted = is_over && self.state.ending.is_none() && self.replay.start_refusal().is_some();
-        if !wanted || std::mem::replace(&mut self.state.started_over, true) {
+        if !wanted || self.state.started_over == START_CHOICES {
             return false;
         }
+        self.state.started_over += 1;
         (self.agent, self.state.exit) = (None, None);
         self.state.words.clear();
         self.replay.process_ended();

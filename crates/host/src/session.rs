@@ -76,8 +76,8 @@ pub(super) struct State {
     pub asked: bool,
     /// The last lines of standard error.
     pub words: VecDeque<String>,
-    /// The agent was started once more, because it would not take the conversation as it was started with it.
-    pub started_over: bool,
+    /// How often the agent was started again, because it would not take the conversation as it was started with it.
+    pub started_over: u8,
     /// The last event was sent.
     pub is_over: bool,
     /// What the user was told to be cut.

@@ -87,7 +87,7 @@ fn files_that_the_work_edited_are_told_apart_and_nothing_is_written() {
     write("cached.txt", "one\n");
     write("racy.txt", "one\n");
     write("racy.eq", "one\n");
-    let script = write("mode.sh", "true\n");
+    write("mode.sh", "true\n");
     let edited = write("src/näme with space.rs", "one\ntwo\nthree\n");
     git(&tree, "2026-11-20T14:00:00Z", &["add", "."]);
     git(&tree, "2026-11-20T14:00:00Z", &["commit", "-qm", "before"]);
@@ -104,7 +104,8 @@ fn files_that_the_work_edited_are_told_apart_and_nothing_is_written() {
     write("ends.txt", "one\r\ntwo\r\n");
     git(&tree, BEGAN, &["rm", "-q", "--cached", "cached.txt"]);
     #[cfg(unix)]
-    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(tree.join("mode.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
     // Its content is the same, its time is not.
     write("kept.txt", "same\n");
     // A folder of the index is a link that leads out by now.

@@ -27,10 +27,10 @@ def note(name, text):
         file.write(text + "\n")
 
 
-def is_known(session):
+def is_known(session, name="transcripts"):
     """Whether a turn of this session has begun in this folder."""
     try:
-        with open("transcripts", encoding="utf-8") as file:
+        with open(name, encoding="utf-8") as file:
             return session in file.read().split()
     except FileNotFoundError:
         return False
@@ -51,7 +51,10 @@ def listen():
                 if words.startswith("keep"):
                     # The real client writes the transcript before it says that the turn begins.
                     note("transcripts", SESSION)
-                if words.startswith(("vanish", "keep")):
+                if words.startswith("half"):
+                    # The real client writes that it has a prompt before it writes the prompt.
+                    note("files", SESSION)
+                if words.startswith(("vanish", "keep", "half")):
                     os.kill(os.getpid(), signal.SIGKILL)
                 if words.startswith("forget"):
                     # It says that the turn begins, and dies before it writes.
@@ -228,7 +231,7 @@ ARGS = sys.argv[1:]
 SESSION = next(ARGS[ARGS.index(word) + 1] for word in ("--session-id", "--resume") if word in ARGS)
 note("starts", " ".join(ARGS))
 note("roots", os.environ.get("CLAUDE_CONFIG_DIR", "none"))
-if "--session-id" in ARGS and is_known(SESSION):
+if "--session-id" in ARGS and (is_known(SESSION) or is_known(SESSION, "files")):
     sys.exit(f"Error: Session ID {SESSION} is already in use.")
 if "--resume" in ARGS and not is_known(ARGS[ARGS.index("--resume") + 1]):
     say(type="result", subtype="error_during_execution", is_error=True, errors=["No conversation found with session ID: …"])

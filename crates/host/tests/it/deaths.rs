@@ -137,6 +137,38 @@ fn a_conversation_of_which_nothing_was_written_begins_anew() {
     died_at_the_first_prompt("forget", ["--resume", "--session-id"]);
 }
 
+/// A file of the conversation that has no prompt: the agent neither resumes it nor begins another one with its id.
+#[test]
+fn a_conversation_that_was_begun_without_its_prompt_gets_another_id() {
+    let stage = Stage::new();
+    let spec = spec(&stage);
+    let session = stage.start(&spec);
+    let mut told = session.attach();
+    let first = session.prompt("half", PromptWhen::Queue);
+    told.until_end();
+    session.wait_for_end();
+    let mut received = vec![first];
+    for others in [2, 0] {
+        let session = stage.resume(&spec.session);
+        let before = starts(&stage).len();
+        let next = session.prompt("next", PromptWhen::Queue);
+        session.attach().until_at(&next, PromptPlace::Done);
+        received.push(next);
+        let starts = starts(&stage);
+        assert_eq!(starts.len(), before + others + 1, "{starts:?}");
+        session.send(&OwnCommand::Stop).unwrap();
+        session.wait_for_end();
+    }
+    assert_eq!(self::received(&stage), received, "no prompt goes twice");
+    let starts = starts(&stage);
+    let id = starts[3].split("--session-id ").nth(1).unwrap().split(' ').next().unwrap();
+    assert!(
+        id != spec.session && id.len() == spec.session.len() && id[8..] == spec.session[8..],
+        "{starts:?}"
+    );
+    assert!(starts[4].contains(&format!("--resume {id}")), "{starts:?}");
+}
+
 #[test]
 fn a_conversation_that_is_lost_is_not_replaced() {
     let stage = Stage::new();
