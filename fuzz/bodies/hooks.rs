@@ -5,9 +5,9 @@
 
 use watchbill_agents::hooks::parse_payload;
 use watchbill_agents::status_line::as_event;
-use watchbill_core::ids::Agent;
+use watchbill_agents::{Agent, hook_traits, traits};
 use watchbill_hooks::envelope::{Decoded, decode};
-use watchbill_hooks::install::{EVENTS, HookCommand, Purpose, find_ours, install, status_line, uninstall};
+use watchbill_hooks::install::{HookCommand, Purpose, find_ours, install, status_line, uninstall};
 
 /// Panics if a rule is broken.
 pub fn check(data: &[u8]) {
@@ -24,7 +24,7 @@ pub fn check(data: &[u8]) {
         let _ = parse_payload(&event);
     }
     let Ok(text) = std::str::from_utf8(data) else { return };
-    for agent in [Agent::Claude, Agent::Codex] {
+    for agent in Agent::ALL.into_iter().filter(|agent| traits(*agent).hooks.is_some()) {
         let command = HookCommand {
             agent,
             program: "/usr/bin/watchbill".into(),
@@ -32,12 +32,13 @@ pub fn check(data: &[u8]) {
             markers: false,
             purpose: Purpose::Events,
         };
-        let events: Vec<_> = EVENTS.iter().take(3).collect();
+        let events: Vec<_> = hook_traits(agent).events.iter().take(3).collect();
         // If the text has handlers of ours already, perhaps of another version, an uninstallation removes them too.
         if find_ours(text, Purpose::Events).is_ok_and(|ours| ours.is_empty())
             && let Ok(installed) = install(Some(text), &command, &events)
         {
-            assert_eq!(uninstall(&installed, Purpose::Events).as_ref().map(Option::as_deref), Ok(Some(text)));
+            let undone = uninstall(&installed, Purpose::Events);
+            assert_eq!(undone.as_ref().map(Option::as_deref), Ok(Some(text)), "{agent:?}");
         }
         let command = command.for_purpose(Purpose::StatusLine);
         if agent == Agent::Claude

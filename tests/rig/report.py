@@ -3,7 +3,7 @@
 import json
 
 from compare import AFTER_TRACE, TOLERANCE
-from tally import ALL_WITNESSES, FILES_ALONE, NEVER_ASKING, length, tallies
+from tally import FILES_ALONE, NEVER_ASKING, length, tallies, with_all
 from versions import PINNED, TITLES
 from witnesses import SETS
 
@@ -63,13 +63,13 @@ def summary(results):
     return table(header, rows)
 
 
-def verdicts(results):
+def verdicts(agent, results):
     """The targets, kept or not."""
     runs = [run for result in results for run in result["runs"]]
     quiet = [run for result in results if result["scenario"] in NEVER_ASKING for run in result["runs"]]
     rows = []
     for title, name, chosen, targets in [
-        ("all", "all", runs, ALL_WITNESSES),
+        ("all", "all", runs, with_all(agent)),
         ("files alone", "files", quiet, FILES_ALONE),
     ]:
         t = tallies(chosen, [name]).get(name)
@@ -129,7 +129,7 @@ def part(agent, found):
     about = ABOUT.format(title=TITLES[agent], scenarios=len(results), more=MORE.get(agent, "").rstrip(), **facts)
     cells = "Each cell shows the percentage of time in which the state was right, and the longest wrong stretch. Bold numbers count false"
     cells += '\nand missed "needs you", and changes that were never shown.\n'
-    parts = [about, summary(results), "\n### Targets\n", verdicts(results), "\n### Scenarios\n", cells, by_scenario(results)]
+    parts = [about, summary(results), "\n### Targets\n", verdicts(agent, results), "\n### Scenarios\n", cells, by_scenario(results)]
     return "\n".join([*parts, "\n### What was wrong, the longest first\n", wrongs(results)])
 
 

@@ -99,8 +99,18 @@ class Target:
     found: object
 
 
+# The percentage of the time in which the state of an agent is to be right: less where its files and hooks tell less, or later.
+SHARES = {"claude": 99.5, "codex": 99, "copilot": 99, "opencode": 97, "pi": 97, "gemini": 97}
+
+
+def with_all(agent):
+    """The targets with all witnesses of an agent."""
+    share = SHARES[agent]
+    words = f"the state is right {share} % of the time"
+    return [Target(words, lambda t: t.share >= share, lambda t: f"{t.share:.2f} %"), *ALL_WITNESSES]
+
+
 ALL_WITNESSES = [
-    Target("the state is right 99.5 % of the time", lambda t: t.share >= 99.5, lambda t: f"{t.share:.2f} %"),
     Target("no false \"needs you\"", lambda t: t.false_alarms == 0, lambda t: str(t.false_alarms)),
     Target("no missed \"needs you\"", lambda t: t.missed == 0, lambda t: f"{t.missed} of {t.asked}"),
     Target("every change is shown", lambda t: t.never == 0, lambda t: f"{t.never} never"),

@@ -14,7 +14,7 @@ import truth
 from compare import Shown, score
 from replies import Step, text
 from stub import Stub, plan_file, results
-from tally import ALL_WITNESSES, BOUND, tallies
+from tally import BOUND, SHARES, tallies, with_all
 from truth import ABSENT, Turning
 from versions import PINNED
 from watcher import Watcher, apply
@@ -53,12 +53,15 @@ class Tallied(unittest.TestCase):
 
     def test_right_states_keep_every_target(self):
         tally = tallies([run(GOOD), run(GOOD)], ["all"])["all"]
-        self.assertEqual([t.words for t in [*ALL_WITNESSES, *BOUND] if not t.holds(tally)], [])
+        self.assertEqual([t.words for t in [*with_all("claude"), *BOUND] if not t.holds(tally)], [])
         self.assertEqual((len(tally.settles), len(tally.escapes)), (2, 2))
+
+    def test_each_agent_that_is_driven_has_a_target(self):
+        self.assertEqual(set(SHARES), set(TITLES))
 
     def test_wrong_states_break_targets(self):
         tally = tallies([run(GOOD), run(BAD)], ["all"])["all"]
-        broken = {t.words for t in [*ALL_WITNESSES, *BOUND] if not t.holds(tally)}
+        broken = {t.words for t in [*with_all("claude"), *BOUND] if not t.holds(tally)}
         self.assertIn('no false "needs you"', broken)
         self.assertIn("each session ends in the right state", broken)
         self.assertIn("every change is shown", broken)

@@ -2,13 +2,9 @@
 
 use serde_json::{Value, json};
 use watchbill_agents::gemini::records::parse_line;
-use watchbill_agents::hooks::{parse, read_texts};
-use watchbill_agents::{Agent, PLAN_FOLDERS};
-use watchbill_core::history::{HistoryFold, HistorySettings, HookEventParts};
-use watchbill_core::hook::HookOrigin;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::fold::SessionFold;
-use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::time::Millis;
 
 use crate::files::new_fold;
 
@@ -129,64 +125,4 @@ fn history_that_is_written_again_changes_nothing() {
         json!({ "type": "user", "id": "n", "timestamp": "2026-11-23T16:29:03.000Z", "content": "next" }),
     );
     assert_eq!(state(&fold_of(&lines)), "working -", "the next prompt is one");
-}
-
-/// What the history stores of these events.
-fn stored(agent: Agent, payloads: &[Value]) -> Vec<String> {
-    let mut fold = HistoryFold::new(SessionId::new("14c59a54"), None);
-    let settings = HistorySettings {
-        plan_folders: PLAN_FOLDERS.map(str::to_owned).to_vec(),
-        ..HistorySettings::default()
-    };
-    let mut items = Vec::new();
-    for (n, payload) in (1..).zip(payloads) {
-        let mut payload = payload.clone();
-        payload["session_id"] = WHOLE.into();
-        payload["cwd"] = "/home/dev/work".into();
-        let text = payload.to_string();
-        let (payload, texts) = (parse(agent, text.as_bytes()).unwrap(), read_texts(&text).unwrap());
-        let origin = HookOrigin {
-            id: format!("h{n}").into(),
-            at: Timestamp::from_millis(n * 1_000),
-            order: n.cast_unsigned(),
-            agent: None,
-            ancestors: [].into(),
-            terminal: None,
-        };
-        let event = HookEventParts { origin: &origin, payload: &payload, texts: &texts };
-        fold.apply_hook_event(event, &settings, &mut |item| items.push(format!("{item:?}")));
-    }
-    items
-}
-
-#[test]
-fn the_same_turns_and_plans_follow_from_its_hooks_as_from_those_of_claude_code() {
-    let plan = json!({ "file_path": "/home/dev/work/.gemini/plans/a.md", "content": "# Plan\n\n1. Do it." });
-    let claude = [
-        json!({ "hook_event_name": "SessionStart", "source": "startup" }),
-        json!({ "hook_event_name": "UserPromptSubmit", "prompt": "plan it <private>s3cret</private>" }),
-        json!({ "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": plan }),
-        json!({ "hook_event_name": "PostToolUse", "tool_name": "Write", "tool_input": plan, "tool_response": "done" }),
-        json!({ "hook_event_name": "Stop", "last_assistant_message": "Planned." }),
-        json!({ "hook_event_name": "UserPromptSubmit", "prompt": "carry out /home/dev/work/.gemini/plans/a.md" }),
-        json!({ "hook_event_name": "SessionEnd", "reason": "prompt_input_exit" }),
-    ];
-    let gemini = [
-        json!({ "hook_event_name": "SessionStart", "source": "startup" }),
-        json!({ "hook_event_name": "BeforeAgent", "prompt": "plan it <private>s3cret</private>" }),
-        json!({ "hook_event_name": "BeforeTool", "tool_name": "write_file", "tool_input": plan }),
-        json!({ "hook_event_name": "AfterTool", "tool_name": "write_file", "tool_input": plan, "tool_response": "done" }),
-        json!({ "hook_event_name": "AfterAgent", "prompt": "plan it", "prompt_response": "Planned.", "stop_hook_active": false }),
-        json!({ "hook_event_name": "BeforeAgent", "prompt": "carry out /home/dev/work/.gemini/plans/a.md" }),
-        json!({ "hook_event_name": "SessionEnd", "reason": "exit" }),
-    ];
-    let items = stored(Agent::Gemini, &gemini);
-    assert_eq!(items, stored(Agent::Claude, &claude));
-    for kind in ["Batch(", "Plan(", "Execution("] {
-        assert!(items.iter().any(|item| item.starts_with(kind)), "{kind} {items:#?}");
-    }
-    assert!(
-        items.iter().any(|item| item.contains("Planned."))
-            && items.iter().all(|item| !item.contains("s3cret"))
-    );
 }

@@ -8,6 +8,7 @@ mod ends;
 mod files;
 mod gemini;
 mod history_only;
+mod page;
 mod pi;
 mod properties;
 mod said;

@@ -49,6 +49,7 @@ mod prompts;
 mod real_files;
 mod roster_at;
 mod search;
+mod secrets;
 mod seen;
 mod service;
 mod service_texts;

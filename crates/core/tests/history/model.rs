@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use watchbill_agents::PLAN_FOLDERS;
-use watchbill_agents::claude::hooks::{parse_payload, read_texts};
 use watchbill_agents::claude::records::parse_line;
+use watchbill_agents::hooks::{parse, read_texts};
 use watchbill_core::history::{
     Activity, Batch, Execution, HistoryFold, HistorySettings, HookEventParts, Item, PlanEvent, Request, Role,
     Segment,
 };
 use watchbill_core::hook::HookOrigin;
-use watchbill_core::ids::SessionId;
+use watchbill_core::ids::{Agent, SessionId};
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
@@ -168,6 +168,10 @@ impl Reader {
     }
 
     pub fn hook(&mut self, id: &str, at: i64, payload: &str) {
+        self.hook_of(Agent::Claude, id, at, payload);
+    }
+
+    pub fn hook_of(&mut self, agent: Agent, id: &str, at: i64, payload: &str) {
         let origin = HookOrigin {
             id: id.into(),
             at: watchbill_core::time::Timestamp::from_millis(at),
@@ -177,7 +181,7 @@ impl Reader {
             terminal: None,
         };
         let texts = read_texts(payload).expect("a payload");
-        let payload = parse_payload(payload.as_bytes()).expect("a payload");
+        let payload = parse(agent, payload.as_bytes()).expect("a payload");
         let Self { history, settings, model, .. } = self;
         let heard = HookEventParts { origin: &origin, payload: &payload, texts: &texts };
         history.apply_hook_event(heard, settings, &mut |item| model.apply_item(item));

@@ -1,18 +1,12 @@
 //! Folders of agents on a real disk: those that are missing at the start, and files in them that are never opened.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_agents::{Agent, Root, traits};
-use watchbill_engine::alone::single_look::look;
-use watchbill_engine::clock::SystemClock;
-use watchbill_engine::engine::{Outlook, Sources};
-use watchbill_engine::handle::real_sources;
 use watchbill_protocol::roster::RosterSnapshot;
 use watchbill_settings::Settings;
 
-use crate::counting_fs::CountingFs;
 use crate::subscriber::{Folder, Subscriber, append, now, row};
 
 /// Settings as they are found in a home folder: only these are there.
@@ -136,57 +130,6 @@ fn a_document_is_read_anew_when_it_is_written_and_until_then_its_session_stays()
     subscriber.until("no problem", |copy| copy.problems.is_empty());
     std::fs::remove_file(&document).unwrap();
     subscriber.until("no session", |copy| copy.sessions.is_empty());
-}
-
-/// Files with keys, tokens and accounts, below the home folder.
-const SECRETS: [&str; 20] = [
-    ".claude/.credentials.json",
-    ".codex/auth.json",
-    ".codex/.credentials.json",
-    ".gemini/oauth_creds.json",
-    ".gemini/google_accounts.json",
-    ".gemini/.env",
-    ".local/share/opencode/auth.json",
-    ".local/share/opencode/mcp-auth.json",
-    ".copilot/config.json",
-    ".pi/agent/auth.json",
-    ".cursor/cli-config.json",
-    ".cursor/chats/w/3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc/store.db",
-    ".kimi-code/config.toml",
-    ".grok/auth.json",
-    ".factory/auth.v2.file",
-    ".qwen/oauth_creds.json",
-    ".qwen/sessions/77.json",
-    ".config/goose/secrets.yaml",
-    ".gemini/antigravity-cli/conversations/3f6a1c52-0b7e-4d11-9a3c-5e1f00aa77bc.db",
-    ".local/share/amp/secrets.json",
-];
-
-#[test]
-fn files_with_secrets_are_never_opened() {
-    let (_folder, home) = empty_home();
-    write_rollout(&home);
-    for secret in SECRETS.map(|name| home.join(name)) {
-        std::fs::create_dir_all(secret.parent().unwrap()).unwrap();
-        std::fs::write(&secret, "{\"token\":\"a key\"}").unwrap();
-    }
-    let roots = Agent::ALL.map(|agent| Root::new(agent, home.join(traits(agent).folder)));
-    for root in &roots {
-        let of_agent = SECRETS.iter().filter(|name| home.join(name).starts_with(root));
-        // goose keeps its keys elsewhere.
-        assert!(of_agent.count() > 0 || root.agent == Agent::Goose, "none named for {}", root.agent.as_str());
-        root.folders().iter().for_each(|folder| std::fs::create_dir_all(root.join(folder.name)).unwrap());
-    }
-    let sources = real_sources();
-    let fs = CountingFs::new(sources.fs);
-    let notes = Arc::clone(&fs.notes);
-    let sources = Sources { fs: Arc::new(fs), ..sources };
-    let engine = look(Settings::for_roots(roots.to_vec()), sources, Outlook::LIVE, &SystemClock);
-    assert_eq!(engine.current(true).rows.len(), 1, "the session of Codex");
-    let opened = notes.opened();
-    assert!(opened.iter().any(|path| path.starts_with(home.join(".codex/sessions"))), "{opened:?}");
-    let secrets = SECRETS.map(|name| home.join(name));
-    assert!(!opened.iter().any(|path| secrets.contains(path)), "{opened:?}");
 }
 
 /// A database may have tables with accounts and keys: that of opencode has.
