@@ -1,5 +1,5 @@
-//! Sessions of agents of which only files are read, as they were recorded, through the engine: the state at each action of the
-//! person.
+//! Sessions of agents as they were recorded, through the engine: the state at each action of the person. Of most only files are read;
+//! where an extension told something, that comes too.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use watchbill_agents::{Agent, Root, traits};
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::hook::{HookMessage, HookOrigin};
+use watchbill_core::ids::Instance;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::engine::{Engine, Outlook, Sources};
 use watchbill_engine::input::Input;
@@ -20,9 +23,34 @@ const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixture
 const HOME: &str = "/home/dev";
 
 fn operations(agent: Agent, name: &str) -> Vec<Value> {
-    let path = format!("{FIXTURES}/{}/recordings/{name}.ndjson", agent.as_str());
-    let text = std::fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let path = |kind: &str| format!("{FIXTURES}/{}/{kind}/{name}.ndjson", agent.as_str());
+    let mut text = std::fs::read_to_string(path("recordings")).unwrap();
+    // What the extension told, if there was one.
+    text += &std::fs::read_to_string(path("payloads")).unwrap_or_default();
+    let mut operations: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    operations.sort_by_key(|operation| operation["t"].as_i64());
+    operations
+}
+
+/// The process of the agent, if this operation is its start.
+fn process(agent: Agent, operation: &Value) -> Option<Instance> {
+    let is_agent = operation["ev"] == "exec" && operation["argv"][0] == traits(agent).program;
+    let pid = u32::try_from(operation["pid"].as_u64()?).ok()?;
+    is_agent.then(|| Instance { pid, proc_start: operation["start"].as_str().map(Into::into) })
+}
+
+fn told(agent: Agent, n: usize, at: Timestamp, process: &Option<Instance>, payload: &Value) -> Input {
+    let origin = HookOrigin {
+        id: format!("told-{n}").into(),
+        at,
+        order: n as u64,
+        agent: process.clone(),
+        ancestors: Arc::from([]),
+        terminal: None,
+    };
+    let mut message = HookMessage::new(origin, payload.to_string().as_bytes());
+    message.agent = agent;
+    Input::Hooks(vec![message])
 }
 
 /// The time of a line, in the words of any of these agents.
@@ -79,7 +107,8 @@ fn page(agent: Agent, name: &str) -> String {
         Some(times.max()? - Millis(at(operation)))
     });
     let begin = stamps.max().unwrap();
-    let sources = Sources { fs: Arc::new(fs.clone()), processes: Arc::new(FakeProcesses::new()) };
+    let (processes, mut running) = (FakeProcesses::new(), None);
+    let sources = Sources { fs: Arc::new(fs.clone()), processes: Arc::new(processes.clone()) };
     let settings = Settings::for_roots(vec![root]);
     let mut engine = Engine::new(settings.clone(), sources, Outlook::LIVE, begin);
     engine.step(begin, Input::ScanEnded(Vec::new()));
@@ -91,7 +120,7 @@ fn page(agent: Agent, name: &str) -> String {
         }
         shown = states;
     };
-    for operation in &operations {
+    for (n, operation) in operations.iter().enumerate() {
         let until = begin + Millis(at(operation));
         while let Some(due) = engine.next_deadline().filter(|due| *due <= until) {
             now = now.max(due);
@@ -102,11 +131,24 @@ fn page(agent: Agent, name: &str) -> String {
         fs.set_now(now);
         let path = PathBuf::from(HOME).join(operation["path"].as_str().unwrap_or_default());
         let text = operation["text"].as_str().unwrap_or_default();
-        match operation["op"].as_str().unwrap() {
+        match operation["op"].as_str().unwrap_or("told") {
             "append" => fs.append(&path, text.as_bytes()),
             "write" => fs.write(&path, text.as_bytes()),
             "remove" => fs.remove(&path),
             "mark" => writeln!(page, "{:>6} -- {text}", at(operation)).unwrap(),
+            "told" => drop(engine.step(now, told(agent, n, now, &running, &operation["payload"]))),
+            "proc" => {
+                if let Some(new) = process(agent, operation) {
+                    processes.set(new.clone(), Liveness::Alive);
+                    running = Some(new);
+                }
+                let ended = matches!(operation["ev"].as_str(), Some("exit" | "zombie"));
+                if let Some(dead) = running.take_if(|process| ended && operation["pid"] == process.pid) {
+                    let pid = dead.pid;
+                    processes.set(dead, Liveness::Dead);
+                    engine.step(now, Input::ProcessEnded(Some(pid)));
+                }
+            }
             _ => {}
         }
         let told = hints.take();
@@ -121,7 +163,9 @@ fn page(agent: Agent, name: &str) -> String {
     let mut fresh = Engine::new(settings, fresh, Outlook::LIVE, now);
     fresh.step(now, Input::ScanEnded(Vec::new()));
     fresh.step(now, Input::Hints([Hint::Everything].into()));
-    assert_eq!(sessions(&fresh, agent), sessions(&engine, agent), "{name}");
+    if operations.iter().all(|operation| operation["payload"].is_null()) {
+        assert_eq!(sessions(&fresh, agent), sessions(&engine, agent), "{name}");
+    }
     assert_eq!(ends(&fresh), ends(&engine), "{name}");
     page
 }
@@ -178,6 +222,20 @@ fn the_states_of_qwen() {
             "03-compress-resume-clear-fork",
             "04-kill9-while-tool",
             "06-subagent-write",
+        ],
+    );
+}
+
+/// The last one has no extension.
+#[test]
+fn the_states_of_pi() {
+    check(
+        Agent::Pi,
+        &[
+            "01-gate-approve-deny",
+            "03-compact-resume-new-fork",
+            "04-kill9-while-tool",
+            "05-nohooks-long-tool",
         ],
     );
 }
