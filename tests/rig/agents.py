@@ -117,9 +117,10 @@ OPENCODE = Agent(
 
 
 def copilot_home(stage):
-    """Trust in the working folder."""
+    """Trust in the working folder, and the hooks."""
     work = str(stage.sandbox.work)
     write(stage.sandbox.home / ".copilot/config.json", {"trusted_folders": [work], "trustedFolders": [work], "banner": "never"})
+    plug_in(stage, "copilot")
 
 
 def copilot_environment(sandbox):
@@ -142,7 +143,7 @@ COPILOT = Agent(
     ready="/ commands",
     permission="Do you want to run this command?",
     question=tool("ask_user", message="Which colour?", requestedSchema=SCHEMA),
-    sets=("all",),
+    sets=("all", "no_hooks"),
     refused=truth.INTERRUPTED,
     escapes=2,
     resume=("--resume", "{}"),

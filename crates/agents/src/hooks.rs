@@ -8,7 +8,7 @@ use watchbill_core::ids::Agent;
 
 pub use crate::claude::hooks::{parse_payload, read_texts};
 use crate::files::place_of;
-use crate::hook_traits;
+use crate::{hook_traits, traits};
 
 /// Folders of agents that run the hooks which Claude Code's settings name. Seen: Copilot CLI 1.0.102 with those of a project, and
 /// Grok 1.0.41 with `~/.claude/settings.json` too. Cursor does so by its documents.
@@ -38,7 +38,8 @@ pub fn parse(agent: Agent, bytes: &[u8]) -> Result<HookPayload, HookError> {
 /// Whether the transcript of an event belongs to another agent, by its path.
 fn is_of_another(agent: Agent, payload: &HookPayload) -> bool {
     let Some(path) = payload.transcript_path.as_deref().map(Path::new) else { return false };
-    path.iter().any(|name| BORROWERS.iter().any(|folder| name == *folder))
+    let own = traits(agent).folder;
+    path.iter().any(|name| BORROWERS.iter().any(|folder| *folder != own && name == *folder))
         || place_of(path).is_some_and(|place| place.agent() != agent)
 }
 

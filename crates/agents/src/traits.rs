@@ -37,6 +37,8 @@ pub struct Traits {
     pub layout: &'static Layout,
     /// How it runs hooks; `None` for an agent whose hooks are not heard.
     pub hooks: Option<&'static HookTraits>,
+    /// Its transcripts tell of a turn all that its hooks tell, two seconds later at most.
+    pub transcript_follows_hooks: bool,
     /// Its own sessions have the transcripts that it writes. Otherwise their hosts write one.
     pub writes_transcripts: bool,
     /// Whether an agent of this version and entrypoint has a registry file while it runs.
@@ -72,6 +74,7 @@ impl Traits {
         terminal_takes_session_id: false,
         layout: &Layout::OF_FILES,
         hooks: None,
+        transcript_follows_hooks: false,
         writes_transcripts: false,
         expects_registry: |_, _| false,
         pid_variable: None,

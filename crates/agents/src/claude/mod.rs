@@ -27,6 +27,7 @@ pub const TRAITS: Traits = Traits {
     terminal_takes_session_id: true,
     layout: &LAYOUT,
     hooks: Some(&HOOKS),
+    transcript_follows_hooks: false,
     writes_transcripts: true,
     expects_registry: registry::expects_registry,
     // Seen in 2.1.329.

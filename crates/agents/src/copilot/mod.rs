@@ -1,9 +1,10 @@
 //! Copilot CLI.
 
+pub mod hooks;
 pub mod layout;
 pub mod records;
 
-use crate::{Layout, Traits};
+use crate::{HookTraits, Layout, Traits};
 
 /// What Copilot CLI is.
 pub const TRAITS: Traits = Traits {
@@ -13,7 +14,19 @@ pub const TRAITS: Traits = Traits {
     folder_variable: Some(("COPILOT_HOME", "")),
     resume: "copilot --resume=",
     layout: &LAYOUT,
+    hooks: Some(&HOOKS),
+    transcript_follows_hooks: true,
+    pid_variable: Some("COPILOT_LOADER_PID"),
     ..Traits::OF_FILES
+};
+
+/// How Copilot runs hooks.
+pub const HOOKS: HookTraits = HookTraits {
+    parse: hooks::parse_payload,
+    settings: hooks::SETTINGS,
+    project_folder: ".github",
+    events: hooks::EVENTS,
+    ..HookTraits::OF_SETTINGS
 };
 
 /// How Copilot's files lie.

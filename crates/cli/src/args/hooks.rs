@@ -46,7 +46,7 @@ pub enum HooksCommand {
     },
     /// Show where the hooks are installed, and whether events arrive
     Status {
-        /// Whose hooks: claude, codex, gemini, opencode, pi or cursor
+        /// Whose hooks: claude, codex, gemini, opencode, copilot, pi or cursor
         #[arg(long, value_name = "AGENT", default_value = DEFAULT, value_parser = parse_agent)]
         agent: Agent,
         /// Print JSON
@@ -58,7 +58,7 @@ pub enum HooksCommand {
 /// The options that choose settings of the agent.
 #[derive(Debug, Args)]
 pub struct SettingsPlace {
-    /// Whose settings: claude, codex, gemini, opencode, pi or cursor
+    /// Whose settings: claude, codex, gemini, opencode, copilot, pi or cursor
     #[arg(long, value_name = "AGENT", default_value = DEFAULT, value_parser = parse_agent)]
     pub agent: Agent,
     /// Settings of all your sessions, a project's shared settings, or your own settings in a project

@@ -36,6 +36,32 @@ fn report(home: &Path) -> serde_json::Value {
     serde_json::from_str(&ok(&watchbill(home, None, &["hooks", "status", "--json"]))).unwrap()
 }
 
+#[test]
+fn where_hooks_have_a_file_of_their_own_nothing_is_left_of_it() {
+    for (agent, folder, file) in [
+        ("opencode", ".config/opencode", "plugins/watchbill.js"),
+        ("pi", ".pi/agent", "extensions/watchbill.js"),
+        ("copilot", ".copilot", "hooks/watchbill.json"),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        // Where opencode keeps its sessions.
+        std::fs::create_dir_all(home.path().join(".local/share/opencode")).unwrap();
+        ok(&watchbill(home.path(), None, &["hooks", "install", "--agent", agent]));
+        assert!(std::fs::read_to_string(folder.join(file)).unwrap().contains("watchbill"), "{agent}");
+        ok(&watchbill(home.path(), None, &["hooks", "uninstall", "--agent", agent]));
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "{agent}");
+        // A file of that name that is the user's stays.
+        let file = folder.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "mine").unwrap();
+        let refused = watchbill(home.path(), None, &["hooks", "install", "--agent", agent]);
+        assert!(!refused.status.success(), "{agent} {refused:?}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine", "{agent}");
+    }
+}
+
 const SETTINGS: &str = "{\n\t\"model\": \"opus\", // mine\n\t\"env\": { \"KEY\": \"secret\" }\n}";
 
 #[test]

@@ -81,8 +81,8 @@ fn what_codex_has_not_is_refused_with_the_reason() {
     assert!(with(&["--markers"]).contains("Codex leaves no markers"));
     assert!(with(&["--scope", "local"]).contains("Codex has no such settings"));
     assert!(
-        refused(&["hooks", "status", "--agent", "copilot"])
-            .contains("expected claude or codex or gemini or opencode or pi")
+        refused(&["hooks", "status", "--agent", "kimi"])
+            .contains("expected claude or codex or gemini or opencode or copilot or pi")
     );
     std::fs::write(folder.join("hooks.json"), "{\n  // mine\n}\n").unwrap();
     let why = with(&[]);

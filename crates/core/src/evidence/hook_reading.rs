@@ -291,6 +291,10 @@ impl HookReading<'_> {
             // A question that both know is surer by its record than by its call.
             Class::Asks => self.confidence == Confidence::Observed || theirs != Class::Asks,
             Class::Works if theirs == Class::Works => true,
+            // The agent took the prompt back.
+            Class::Works if t.follows_hooks && t.last_activity_at < self.edge && now >= self.edge + GRACE => {
+                false
+            }
             // The boundary is written before the hook says that the compaction is over.
             Class::Works if self.kind == Some(StateKind::Compacting) => {
                 t.since <= self.edge || now < t.since + GRACE

@@ -48,8 +48,8 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// | the turn ended | an older `busy` | the hooks, for 2 s; then the registry: other programs' hooks keep the turn from ending |
 /// | anything else | | the newer one, the hooks for 2 s |
 ///
-/// Without a registry status the hooks are compared with the transcript in the same way. A running turn decays after the
-/// stale timeout unless a call is open. A compaction decays after 10 min. A request never decays: a hook, a result, the
+/// Without a registry status the hooks are compared with the transcript in the same way. Where transcripts follow hooks, a turn that they
+/// do not have within 2 s was taken back. A running turn decays after the stale timeout unless a call is open. A compaction decays after 10 min. A request never decays: a hook, a result, the
 /// registry, or a child process that begins after it answers it.
 ///
 /// The host of an own session reads the agent's messages, in their order, before the registry has them. Its request

@@ -64,6 +64,8 @@ pub struct TranscriptWitness<'a> {
     pub last_activity_at: Timestamp,
     /// When the newest prompt began a turn.
     pub prompt_at: Option<Timestamp>,
+    /// It tells of a turn all that the hooks tell, two seconds later at most.
+    pub follows_hooks: bool,
 }
 
 /// A child process of the agent. If it began after a call, that call runs and does not ask the user.

@@ -229,6 +229,7 @@ impl Stage {
             pending: &pending,
             last_activity_at: facts.last_activity_at.unwrap_or(reading.since),
             prompt_at: facts.prompt_at,
+            follows_hooks: false,
         });
         let expects = reading.as_ref().is_some_and(|(_, facts)| {
             expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref())

@@ -27,6 +27,8 @@ struct Scene {
     status_file: Option<StatusWitness>,
     child: Option<ChildWitness>,
     transcript: Option<TranscriptReading>,
+    /// The agent's transcripts tell all that its hooks tell.
+    follows_hooks: bool,
 }
 
 struct TranscriptReading {
@@ -89,6 +91,7 @@ impl Scene {
             pending: &transcript.pending,
             last_activity_at: at(transcript.since),
             prompt_at: None,
+            follows_hooks: self.follows_hooks,
         });
         resolve(&Evidence {
             now: at(now),
@@ -171,6 +174,27 @@ fn edge_04_an_answer_ends_the_request_long_before_the_tool_ends() {
     assert_eq!(events().registry(RegistryStatus::Busy, 20_000).at(20_000), WORKING);
     assert_eq!(events().child(20_100).at(20_100), WORKING, "without a registry the tool's process tells");
     assert_eq!(events().child(50).at(20_100), APPROVAL, "a child from before the request says nothing");
+}
+
+/// An agent takes a prompt back that is stopped before its first word, and runs no hook for it.
+#[test]
+fn a_prompt_that_was_taken_back_runs_for_two_seconds_where_transcripts_follow_hooks() {
+    let told = || {
+        Scene::hooks(&[(30_000, PROMPT)]).transcript(
+            State::WaitingForInput,
+            Some(StateKind::TurnEnded),
+            9_000,
+        )
+    };
+    let follows = Scene { follows_hooks: true, ..told() };
+    assert_eq!((follows.at(31_900), follows.verdict(31_900).next), (WORKING, Some(at(32_000))));
+    assert_eq!(follows.at(32_000), (State::WaitingForInput, Some(StateKind::TurnEnded)));
+    assert_eq!(told().at(32_000), WORKING, "elsewhere the transcript may be late");
+    let begun = Scene {
+        follows_hooks: true,
+        ..Scene::hooks(&[(30_000, PROMPT)]).transcript(State::Working, None, 30_100)
+    };
+    assert_eq!(begun.at(90_000), WORKING);
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn reading(state: State, kind: Option<StateKind>, since: i64) -> TranscriptWitne
         pending: &[],
         last_activity_at: at(since),
         prompt_at: None,
+        follows_hooks: false,
     }
 }
 

@@ -55,6 +55,7 @@ impl Scene {
             pending: &transcript.pending,
             last_activity_at: at(transcript.active),
             prompt_at: Some(at(transcript.since)),
+            follows_hooks: false,
         });
         resolve(&Evidence {
             now,

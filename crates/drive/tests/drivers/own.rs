@@ -281,6 +281,7 @@ fn transcript_ended(since: i64) -> TranscriptWitness<'static> {
         pending: &[],
         last_activity_at: at(since),
         prompt_at: None,
+        follows_hooks: false,
     }
 }
 

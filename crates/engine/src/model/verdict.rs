@@ -110,6 +110,7 @@ pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
         pending,
         last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
         prompt_at: fold.facts().prompt_at,
+        follows_hooks: traits(inputs.agent()).transcript_follows_hooks,
     });
     if let (Some(witness), Some(call)) = (&mut transcript, asked_aside(inputs)) {
         (witness.state, witness.kind) = (State::WaitingForApproval, Some(StateKind::Permission));
