@@ -1,5 +1,5 @@
-//! Any lines as the transcript of any agent, as a document, as rows of its database, as what it tells a hook or its server says, and as its
-//! names: nothing panics, and the report counts the records.
+//! Any lines as a transcript, a document, or rows of a database of any agent: nothing panics, and the report counts the records. The same
+//! bytes as a hook's payload, a message of a server and a list of names.
 //!
 //! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 

@@ -8,10 +8,9 @@ cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open 
 cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
 cargo xtask bench [--only PART]... [--rounds N] [--small] [--program FILE] [--out FILE]
-                                           measure speed and memory on generated histories; --rivals also measures
-                                           other programs, which it installs from PyPI; --program measures another
-                                           build of the command line; --out writes the table as a page (a whole run
-                                           writes docs/performance.md)
+                                           measure speed and memory on generated histories; --program measures
+                                           another build of the command line; --out writes the table as a page (a
+                                           whole run writes docs/performance.md)
 cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--waits] [--list] [--newest]
                                            drive the real clients, write how often the state is right; with --waits,
                                            the hooks that wait for answers are installed too; --newest tries the
@@ -79,7 +78,6 @@ pub struct BenchOptions {
     pub rounds: usize,
     /// Small histories, to try the drivers.
     pub small: bool,
-    /// Compares with programs that it installs from PyPI.
     /// Another build of the program to measure; without it the tree's own is built.
     pub program: Option<PathBuf>,
     /// The file for the table as a page; `docs/performance.md` after a whole run, else none.

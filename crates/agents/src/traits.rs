@@ -126,6 +126,8 @@ pub struct HookTraits {
     pub context_events: &'static [Event],
     /// The key of settings that names the command of the status line. `None`: the agent has none.
     pub status_line: Option<&'static str>,
+    /// What no other witness tells, as the object of a sentence. `None`: hooks tell it sooner, or more surely.
+    pub alone_tell: Option<&'static str>,
     /// What the person should know of an installation.
     pub note: Option<&'static str>,
     /// How the person trusts the hooks, if the agent runs none before.
@@ -153,6 +155,7 @@ impl HookTraits {
         takes_choices: false,
         context_events: &[],
         status_line: None,
+        alone_tell: None,
         note: None,
         trust: None,
     };

@@ -21,6 +21,7 @@ pub const TRAITS: Traits = Traits {
 
 /// How Cursor runs hooks.
 pub const HOOKS: HookTraits = HookTraits {
+    alone_tell: Some("the beginnings and ends of turns"),
     parse: hooks::parse_payload,
     other_form: Some(&OtherForm {
         head: "\"version\" : 1",

@@ -24,6 +24,7 @@ pub const TRAITS: Traits = Traits {
 
 /// How Gemini runs hooks.
 pub const HOOKS: HookTraits = HookTraits {
+    alone_tell: Some("requests, questions and the ends of turns"),
     parse: hooks::parse_payload,
     settings: install::SETTINGS,
     project_folder: ".gemini",

@@ -22,6 +22,7 @@ pub const TRAITS: Traits = Traits {
 
 /// How opencode runs hooks: by a plugin of ours.
 pub const HOOKS: HookTraits = HookTraits {
+    alone_tell: Some("requests for permission"),
     parse: hooks::parse_payload,
     settings: install::SETTINGS,
     settings_folder: Some((".config/opencode", ("XDG_CONFIG_HOME", "opencode"))),

@@ -21,6 +21,7 @@ pub const TRAITS: Traits = Traits {
 
 /// How pi runs hooks: by an extension of ours.
 pub const HOOKS: HookTraits = HookTraits {
+    alone_tell: Some("dialogs"),
     parse: hooks::parse_payload,
     settings: install::SETTINGS,
     project_folder: ".pi",

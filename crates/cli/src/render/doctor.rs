@@ -218,7 +218,11 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
         let agent = Agent::of(&settings.agent).unwrap_or_default();
         let command = advice(agent, scope_of(settings), Path::new(&settings.path));
         let how = match (done, command) {
-            (Some(done), Some(command)) => format!("; `{}` {done}", super::hooks::typed(&command)),
+            (Some(done), Some(command)) => {
+                let unseen = hook_traits(agent).alone_tell.filter(|_| settings.state == "absent");
+                let unseen = unseen.map(|what| format!("; without them Watchbill does not see {what}"));
+                format!("; `{}` {done}{}", super::hooks::typed(&command), unseen.unwrap_or_default())
+            }
             (Some(_), None) => "; the administrator has to change that".to_owned(),
             (None, _) => match hook_traits(agent).trust {
                 Some(trust) if settings.state == "waits_for_trust" => format!(": {}", trust.how),

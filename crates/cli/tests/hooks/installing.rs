@@ -46,9 +46,14 @@ fn where_hooks_have_a_file_of_their_own_nothing_is_left_of_it() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join(folder);
         std::fs::create_dir_all(&folder).unwrap();
-        // Where opencode keeps its sessions.
-        std::fs::create_dir_all(home.path().join(".local/share/opencode")).unwrap();
+        if agent == "opencode" {
+            std::fs::create_dir_all(home.path().join(".local/share/opencode")).unwrap();
+        }
+        let unseen =
+            || output_texts(&watchbill(home.path(), None, &["doctor"])).0.contains("Watchbill does not see ");
+        assert_eq!(unseen(), agent != "copilot", "{agent}");
         ok(&watchbill(home.path(), None, &["hooks", "install", "--agent", agent]));
+        assert!(!unseen(), "{agent}");
         assert!(std::fs::read_to_string(folder.join(file)).unwrap().contains("watchbill"), "{agent}");
         ok(&watchbill(home.path(), None, &["hooks", "uninstall", "--agent", agent]));
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "{agent}");
