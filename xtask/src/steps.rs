@@ -49,7 +49,7 @@ pub struct Step {
     pub shows: &'static str,
     /// Its requirements.
     pub needs: &'static [Need],
-    /// It takes only the processor time that others leave, and runs beside all steps after it.
+    /// It needs little processor time, or takes only what others leave, and runs beside all steps after it.
     pub beside: bool,
     /// The work.
     pub work: fn(&Tree) -> Result<Outcome>,

@@ -20,7 +20,7 @@ use crate::skipped_tests;
 use crate::steps::{self, Need, Outcome, Step};
 use crate::tree::{Tree, on_path};
 
-/// The test program that opens real windows; it runs last and alone.
+/// The test program that opens real windows; it runs last.
 const DESKTOP: &str = "desktop";
 /// The test program that starts real terminals.
 const TERMINALS: &str = "terminals";
@@ -102,11 +102,12 @@ const STEPS: &[Step] = &[
         beside: false,
         work: rust,
     },
+    // It mostly waits for the clients.
     Step {
         name: "rig",
         shows: "the real client, driven: no false and no missed \"needs you\"",
         needs: &[Need::Compile, Need::Node, Need::Rig, Need::Headless],
-        beside: false,
+        beside: true,
         work: rig::step,
     },
     Step {
