@@ -33,8 +33,11 @@ pub fn check(data: &[u8]) {
             purpose: Purpose::Events,
         };
         let events: Vec<_> = hook_traits(agent).events.iter().take(3).collect();
-        // If the text has handlers of ours already, perhaps of another version, an uninstallation removes them too.
-        if find_ours(text, Purpose::Events).is_ok_and(|ours| ours.is_empty())
+        // If the text has handlers of ours already, perhaps of another version, an uninstallation removes them too. So it does with the mark
+        // of what we write beside them.
+        let is_marked = hook_traits(agent).other_form.is_some_and(|form| text.contains(form.head));
+        if !is_marked
+            && find_ours(text, Purpose::Events).is_ok_and(|ours| ours.is_empty())
             && let Ok(installed) = install(Some(text), &command, &events)
         {
             let undone = uninstall(&installed, Purpose::Events);

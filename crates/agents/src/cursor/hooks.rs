@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 use watchbill_core::hook::{HookError, HookPayload};
 use watchbill_core::ids::Agent;
+use watchbill_core::session::facts::one_line;
 
 use super::records::WORDS;
 use crate::claude::hooks::{Form, read};
@@ -50,6 +51,9 @@ pub fn translate(bytes: &[u8]) -> Option<Vec<u8>> {
         _ => return None,
     };
     let session = text(&payload, "conversation_id").or_else(|| text(&payload, "session_id"))?;
+    if one_line(session).is_empty() {
+        return None;
+    }
     let mut told: Map<String, Value> = FIELDS
         .iter()
         .filter_map(|(theirs, ours)| Some(((*ours).to_owned(), payload.get(theirs)?.clone())))

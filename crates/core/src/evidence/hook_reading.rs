@@ -282,6 +282,14 @@ impl HookReading<'_> {
         if t.has_not_begun() || t.last_activity_at > now + STALE_IDLE {
             return true;
         }
+        // The agent took the prompt back.
+        if t.follows_hooks
+            && self.class() == Class::Works
+            && t.last_activity_at < self.edge
+            && now >= self.edge + GRACE
+        {
+            return false;
+        }
         let turn_went_on = t.turn_is_open() && t.last_activity_at > self.edge + STALE_IDLE;
         if t.by_timeout {
             return self.class() != Class::Rests || !turn_went_on;
@@ -291,10 +299,6 @@ impl HookReading<'_> {
             // A question that both know is surer by its record than by its call.
             Class::Asks => self.confidence == Confidence::Observed || theirs != Class::Asks,
             Class::Works if theirs == Class::Works => true,
-            // The agent took the prompt back.
-            Class::Works if t.follows_hooks && t.last_activity_at < self.edge && now >= self.edge + GRACE => {
-                false
-            }
             // The boundary is written before the hook says that the compaction is over.
             Class::Works if self.kind == Some(StateKind::Compacting) => {
                 t.since <= self.edge || now < t.since + GRACE

@@ -190,6 +190,14 @@ fn a_prompt_that_was_taken_back_runs_for_two_seconds_where_transcripts_follow_ho
     assert_eq!((follows.at(31_900), follows.verdict(31_900).next), (WORKING, Some(at(32_000))));
     assert_eq!(follows.at(32_000), (State::WaitingForInput, Some(StateKind::TurnEnded)));
     assert_eq!(told().at(32_000), WORKING, "elsewhere the transcript may be late");
+    let mut silent = Scene { follows_hooks: true, ..told() };
+    silent.transcript = silent.transcript.map(|reading| TranscriptReading {
+        state: State::Idle,
+        kind: None,
+        silent: true,
+        ..reading
+    });
+    assert_eq!((silent.at(31_900), silent.at(32_000).0), (WORKING, State::Idle), "after a long rest too");
     let begun = Scene {
         follows_hooks: true,
         ..Scene::hooks(&[(30_000, PROMPT)]).transcript(State::Working, None, 30_100)
