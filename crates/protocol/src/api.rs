@@ -29,7 +29,7 @@ use crate::shell::{ShellMessage, ShortcutState};
 use crate::socket::AskCall;
 use crate::store::ForgetReport;
 use crate::timeline::{NewestItems, Timeline, TimelinePlace};
-use crate::usage::UsagePage;
+use crate::usage::{LimitUse, UsagePage};
 use crate::why::Why;
 
 /// A group of requests that the same faces may make.
@@ -147,6 +147,8 @@ requests! {
     [Window] Day { #[doc = "Such as `2026-11-20`; absent: today."] date: Option<String> } => Box<Day>;
     /// The usage of the last days.
     [Window] Usage { #[doc = "So many days, with today."] days: u32 } => Box<UsagePage>;
+    /// Which work chains use up the limits of plans.
+    [Window] LimitUse => Vec<LimitUse>;
     /// The byte of a session's transcript at which the newest call or prompt before a time begins.
     [Window] ByteAt { #[doc = "A session."] session: String, #[doc = "RFC 3339."] at: String } => Option<u64>;
     /// The shell command that resumes a session.

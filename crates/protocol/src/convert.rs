@@ -19,9 +19,9 @@ use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger, Usage}
 use crate::chain::{Boundary, Link, Segment};
 use crate::request::{Request, RequestRule};
 use crate::roster::{
-    Context, Group, GroupCounts, PendingTool, PlanLimit, Problem, PullRequest, Refused, RefusedCall,
-    RosterDelta, RosterSnapshot, SessionCost, StartedBy, StateReason, Subagents, Terminal, Tokens,
-    ToolTarget, TrackedSession, Upsert,
+    Context, Group, GroupCounts, LimitStep, PendingTool, PlanLimit, Problem, PullRequest, Refused,
+    RefusedCall, RosterDelta, RosterSnapshot, SessionCost, StartedBy, StateReason, Subagents, Terminal,
+    Tokens, ToolTarget, TrackedSession, Upsert,
 };
 use crate::why::{Why, Witness};
 
@@ -166,6 +166,11 @@ impl PlanLimit {
     pub fn span(&self) -> String {
         Limit::span_words(self.minutes)
     }
+
+    /// The newest word alone.
+    pub fn without_growth(&self) -> Self {
+        Self { growth: Vec::new(), ..self.clone() }
+    }
 }
 
 impl From<&KnownLimit> for PlanLimit {
@@ -178,6 +183,11 @@ impl From<&KnownLimit> for PlanLimit {
             resets_at: known.limit.resets_at.to_string(),
             said_at: known.said_at.to_string(),
             session_id: known.session.to_string(),
+            growth: known
+                .growth
+                .iter()
+                .map(|(at, used)| LimitStep { at: at.to_string(), percent: percent(*used) })
+                .collect(),
         }
     }
 }

@@ -219,6 +219,19 @@ pub struct PlanLimit {
     pub said_at: String,
     /// The session that said so.
     pub session_id: String,
+    /// How much was used when, in this span: steps of 2 percent at least, the oldest first. Not in `status`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<LimitStep>>", optional)]
+    pub growth: Vec<LimitStep>,
+}
+
+/// How much of a limit was used when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct LimitStep {
+    /// When.
+    pub at: String,
+    /// How much.
+    pub percent: f64,
 }
 
 /// Subagents of a session.

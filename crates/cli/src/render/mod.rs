@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod export;
 pub mod history;
 pub mod hooks;
+pub mod limits;
 mod markup;
 pub mod memory;
 pub mod model;
