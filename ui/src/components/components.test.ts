@@ -89,7 +89,7 @@ test("the usage says each limit with its pace, and who said it", () => {
   for (const part of ["5 hours 78 %", "At this pace full at", "Week 41 %", "Enough, at this pace", "in 1 h 38 min", "As Claude Code said at", "in “Publish the 2.4 release”."]) expect(text).toContain(part);
   expect(screen.getAllByRole("meter").map((meter) => meter.getAttribute("aria-valuenow"))).toEqual(["78", "41"]);
   const items = within(screen.getByRole("list", { name: "5 hours, by estimate" })).getAllByRole("listitem").map((item) => item.textContent!.replace(/\s+/g, " ").trim());
-  expect(items[0]).toMatch(/ 12 % in the last hour ≈ 31 %$/);
+  expect(items[0]).toMatch(/ last hour 12 % ≈ 31 %$/);
   expect(items.slice(-2)).toEqual([expect.stringMatching(/≈ 12 %$/), "Others, or not on this machine ≈ 19 %"]);
   fireEvent.click(screen.getAllByRole("button")[0]!);
   expect(onsession).toHaveBeenCalledWith(limitUse(planLimits())[0]!.shares[0]!.sessionId);

@@ -73,7 +73,7 @@ const MOST = 5;
 export function sharesOf(limit: PlanLimit, uses: readonly LimitUse[]): Share[] {
   const use = uses.find(({ limit: of }) => of.agent === limit.agent && of.folder === limit.folder && of.minutes === limit.minutes);
   const large = use?.shares.filter(({ percent }) => percent >= SMALL).slice(0, MOST) ?? [];
-  const shares = large.map(({ lastHour, ...share }) => ({ ...share, hour: lastHour >= SMALL ? `${Math.round(lastHour)} % in the last hour` : "" }));
+  const shares = large.map(({ lastHour, ...share }) => ({ ...share, hour: lastHour >= SMALL ? `last hour ${Math.round(lastHour)} %` : "" }));
   const rest = (use?.limit.percent ?? 0) - large.reduce((sum, { percent }) => sum + percent, 0);
   return rest < SMALL || shares.length === 0 ? shares : [...shares, { name: "Others, or not on this machine", percent: rest, hour: "" }];
 }
