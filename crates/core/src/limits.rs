@@ -15,6 +15,8 @@ use crate::time::{Millis, Timestamp};
 const SAME_SPAN: Millis = Millis::from_secs(600);
 /// Limits in memory. An account has two, and few people have several accounts.
 const MOST: usize = 64;
+/// From so many hundredths of a percent on, a refusal is by this limit: the newest word may be older than the refused request.
+const USED_UP: u32 = 9_500;
 /// Of a limit's growth, steps of so many hundredths of a percent are kept, and so many of them.
 const STEP: u32 = 200;
 const MOST_STEPS: usize = 64;
@@ -122,6 +124,15 @@ impl Limits {
     /// The limits whose spans run, by agent, folder and length.
     pub fn running(&self, now: Timestamp) -> Vec<KnownLimit> {
         self.known.values().filter(|known| known.limit.resets_at > now).cloned().collect()
+    }
+
+    /// When an account's limit ends that is used up as far as is known, or has ended since that time. Of several the fullest.
+    pub fn used_up_until(&self, agent: Agent, folder: &str, since: Timestamp) -> Option<Timestamp> {
+        let of_account = self.known.values().filter(|known| known.agent == agent && *known.folder == *folder);
+        let full = of_account
+            .map(|known| &known.limit)
+            .filter(|limit| limit.used >= USED_UP && limit.resets_at > since);
+        full.max_by_key(|limit| (limit.used, limit.resets_at)).map(|limit| limit.resets_at)
     }
 
     /// When the next of these spans ends.
@@ -250,14 +261,30 @@ mod tests {
         let mut take = |minute: i64, used: u32, ends: i64| {
             limits.take(Agent::Claude, &folder, &session, at(minute), &[limit(used, ends)], true);
             let growth = &limits.running(at(0))[0].growth;
-            growth.iter().map(|(when, used)| ((*when - at(0)).0 / 60_000, used / 100)).collect::<Vec<_>>()
+            growth.iter().map(|(when, used)| (when.since(at(0)).0 / 60_000, used / 100)).collect::<Vec<_>>()
         };
         assert_eq!(take(1, 10, 100), [(1, 10)]);
         assert_eq!(take(2, 11, 100), [(1, 10)], "less than a step");
         assert_eq!(take(3, 15, 101), [(1, 10), (3, 15)]);
         assert_eq!(take(4, 15, 100), [(1, 10), (3, 15)]);
         assert_eq!(take(5, 12, 100), [(1, 10), (5, 12)], "a word that is taken back");
-        assert_eq!(take(6, 1, 350), [(6, 1)], "the next span");
+        assert_eq!(take(6, 1, 300), [(6, 1)], "the next span");
+    }
+
+    #[test]
+    fn a_refusal_is_by_the_fullest_limit_of_the_account() {
+        let (mut limits, folder, session) = (Limits::default(), Arc::from("/x"), SessionId::new("a"));
+        let week = Limit { minutes: 10_080, used: 9_600, resets_at: at(4_000) };
+        limits.take(Agent::Claude, &folder, &session, at(0), &[limit(99, 100), week], true);
+        assert_eq!(limits.used_up_until(Agent::Claude, "/x", at(1)), Some(at(100)));
+        assert_eq!(
+            limits.used_up_until(Agent::Claude, "/x", at(200)),
+            Some(at(4_000)),
+            "refused after its end"
+        );
+        assert_eq!(limits.used_up_until(Agent::Claude, "/y", at(1)), None);
+        limits.take(Agent::Claude, &folder, &session, at(101), &[limit(3, 400)], true);
+        assert_eq!(limits.used_up_until(Agent::Claude, "/x", at(1)), Some(at(4_000)));
     }
 
     #[test]

@@ -60,6 +60,7 @@ impl From<&Row> for TrackedSession {
             state_since: row.state_since.to_string(),
             state_reason: StateReason::from(&row.state_reason),
             error: row.error().map(str::to_owned),
+            limit_resets_at: row.limit_resets_at.map(|at| at.to_string()),
             needs: row.needs.map(|need| need.as_str().into()),
             request: row.request.as_ref().map(Request::from),
             snoozed_until: row.snoozed_until.map(|at| at.to_string()),

@@ -37,6 +37,8 @@ pub struct TrackedSession {
     pub state_reason: StateReason,
     /// The cause, without the witness, while the state is an error, a limit or a retry.
     pub error: Option<String>,
+    /// After a usage limit: when the account's limit that is used up ends, as the agents say. Absent if they did not.
+    pub limit_resets_at: Option<String>,
     /// What the session needs the user for (`approval`, `question`, `plan`, `dialog`, `error`), once the need has
     /// lasted for a second: an automatic reviewer answers sooner. Tray, chips and status bars count the rows that
     /// have it.
@@ -89,7 +91,7 @@ pub struct TrackedSession {
     pub subagents: Option<Subagents>,
     pub background_tasks: Option<u32>,
     pub queued_prompts: Option<u32>,
-    /// Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
+    /// Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`, `time`.
     pub queue_held: Option<String>,
     /// The calls that the agent's reviewer refused without asking.
     pub refused: Option<Refused>,

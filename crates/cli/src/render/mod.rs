@@ -135,7 +135,11 @@ pub fn doing(session: &TrackedSession) -> String {
         ("working", Some("compacting"), _) => words.to_owned(),
         ("working", Some("retrying"), _) => trouble(session, words),
         ("working", _, Some(tool)) => tool,
-        (_, Some("error" | "limit"), _) => trouble(session, words),
+        (_, Some("limit"), _) => match &session.limit_resets_at {
+            Some(at) => format!("{}, resets {}", trouble(session, words), local_date_time(at)),
+            None => trouble(session, words),
+        },
+        (_, Some("error"), _) => trouble(session, words),
         (_, Some("blocked" | "completed"), _) => match session.summary.as_deref().map(one_line) {
             Some(summary) if !summary.is_empty() => format!("{words}: {summary}"),
             _ => words.to_owned(),

@@ -30,6 +30,8 @@ pub struct Row {
     pub state_since: Timestamp,
     /// Why the state holds.
     pub state_reason: Reason,
+    /// When the limit that stopped it ends.
+    pub limit_resets_at: Option<Timestamp>,
     /// What the session needs the user for, once the need has lasted for the dwell. All counts of needs use this
     /// field.
     pub needs: Option<Need>,

@@ -17,6 +17,7 @@ pub fn bare(id: &str) -> Row {
         state: State::Idle,
         state_kind: None,
         state_since: Timestamp::default(),
+        limit_resets_at: None,
         state_reason: Reason {
             source: Source::Timeout,
             detail: Arc::from("nothing for 10 min"),

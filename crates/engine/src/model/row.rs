@@ -203,6 +203,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         state_kind: verdict.kind,
         state_since: verdict.since,
         state_reason: verdict.reason,
+        limit_resets_at: None,
         needs: None,
         request: None,
         snoozed_until: None,

@@ -54,6 +54,10 @@ group: Group, stateKind?: string, stateSince: string, stateReason: StateReason,
  */
 error?: string, 
 /**
+ * After a usage limit: when the account's limit that is used up ends, as the agents say. Absent if they did not.
+ */
+limitResetsAt?: string, 
+/**
  * What the session needs the user for (`approval`, `question`, `plan`, `dialog`, `error`), once the need has
  * lasted for a second: an automatic reviewer answers sooner. Tray, chips and status bars count the rows that
  * have it.
@@ -92,7 +96,7 @@ effort?: string,
  */
 saidAt?: string, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, 
 /**
- * Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
+ * Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`, `time`.
  */
 queueHeld?: string, 
 /**

@@ -28,6 +28,8 @@ test.each<[Partial<TrackedSession>, string]>([
   [{ stateKind: "interrupted" }, "Interrupted 2 min ago"],
   [{ stateKind: "limit", error: "Rate limit, resets 15:40" }, "Rate limit, resets 14:02 · 2 min ago"],
   [{ stateKind: "limit" }, "Usage limit reached 2 min ago"],
+  [{ stateKind: "limit", limitResetsAt: ago(-3600) }, "Usage limit reached · resets 14:02"],
+  [{ stateKind: "limit", limitResetsAt: ago(0) }, "Usage limit reached · was reset 14:02"],
   [{ stateKind: "error", error: `API Error: 529 overloaded. Try again.${" And so on.".repeat(9)}` }, "API Error: 529 overloaded. · 2 min ago"],
   [{ stateKind: "error" }, "Failed 2 min ago"],
   [{ stateKind: "dialog" }, "A dialog is open in its terminal since 14:02"],

@@ -38,6 +38,10 @@ export function headLineOf(session: TrackedSession, now: number): HeadLine {
   const guessed = session.stateReason.confidence === "inferred" && state !== "idle" && state !== "ended";
   const line = (fact: string, when: string, about = ""): HeadLine => ({ fact, when, guessed, ...(about === "" ? {} : { about }) });
   const cause = shortCause(session.error ?? "");
+  if (stateKind === "limit" && session.limitResetsAt !== undefined) {
+    const isOver = Date.parse(session.limitResetsAt) <= now;
+    return line(cause === "" ? stateWords(session) : cause, `· ${isOver ? "was reset" : "resets"} ${timeWords(session.limitResetsAt, now)}`);
+  }
   if (stateKind === "error" || stateKind === "limit") return line(cause === "" ? stateWords(session) : cause, cause === "" ? `${age} ago` : `· ${age} ago`);
   if (state === "waiting_for_approval") return line(WAITS.get(stateKind) ?? "Waits for your permission", since, targetOf(session));
   if (stateKind === "retrying") return line("Retrying", `for ${age}`, cause);
