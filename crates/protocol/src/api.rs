@@ -13,6 +13,7 @@ use crate::day::Day;
 use crate::doctor::{Doctor, HookSettings};
 use crate::focus::FocusAnswer;
 use crate::hooks::{HooksPreview, HooksStep};
+use crate::limits::LimitUse;
 use crate::memory::{
     ContextCall, ContextText, DocumentSession, MemoryChange, MemoryChanged, MemoryDetail, MemoryList,
     MemoryPage, MemoryPreview, SummaryPage,
@@ -29,7 +30,7 @@ use crate::shell::{ShellMessage, ShortcutState};
 use crate::socket::AskCall;
 use crate::store::ForgetReport;
 use crate::timeline::{NewestItems, Timeline, TimelinePlace};
-use crate::usage::{LimitUse, UsagePage};
+use crate::usage::UsagePage;
 use crate::why::Why;
 
 /// A group of requests that the same faces may make.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
-use crate::roster::{PlanLimit, Tokens};
+use crate::roster::Tokens;
 use crate::store::{Cost, PriceList};
 
 /// The usage of the last days of the person's time zone, each request once.
@@ -97,31 +97,4 @@ pub enum UsageKind {
     Output,
     /// What subagents used, of all the others.
     Subagents,
-}
-
-/// What work chains used of a plan's limit, by estimate: what the limit grew between two words of the agent is divided among the requests
-/// between them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct LimitUse {
-    /// The limit.
-    pub limit: PlanLimit,
-    /// The work chains that used most, at most ten.
-    pub shares: Vec<LimitShare>,
-    /// What others used, on this machine or elsewhere.
-    pub rest: f64,
-}
-
-/// What one work chain used of a limit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct LimitShare {
-    /// The chain's name or title.
-    pub name: String,
-    /// One of its sessions.
-    pub session_id: String,
-    /// Percent of the limit.
-    pub percent: f64,
-    /// Of these, in the hour before the agent's newest word.
-    pub last_hour: f64,
 }

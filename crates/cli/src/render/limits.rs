@@ -1,6 +1,6 @@
 //! `limits`: how much of each limit is used, and which work used it.
 
-use watchbill_protocol::usage::{LimitShare, LimitUse};
+use watchbill_protocol::limits::{LimitShare, LimitUse};
 
 use super::local_date_time;
 use super::status::agent_of;

@@ -10,6 +10,7 @@ use crate::own::witness::OwnWay;
 use crate::requests::open::Asked;
 use crate::session::refusals::RefusedRow;
 use crate::session::state::{State, StateKind};
+use crate::session::work::Outcome;
 use crate::time::Timestamp;
 use crate::transcript::record::Usage;
 
@@ -51,6 +52,8 @@ pub struct Row {
     pub goal: Option<Arc<str>>,
     /// The newest summary or the newest answer's first line.
     pub summary: Option<Arc<str>>,
+    /// What came of the turn that ended.
+    pub outcome: Option<Outcome>,
     /// The strongest title known.
     pub title: Option<Arc<str>>,
     /// Git branch of the newest record.

@@ -18,6 +18,7 @@ pub fn bare(id: &str) -> Row {
         state_kind: None,
         state_since: Timestamp::default(),
         limit_resets_at: None,
+        outcome: None,
         state_reason: Reason {
             source: Source::Timeout,
             detail: Arc::from("nothing for 10 min"),

@@ -25,6 +25,8 @@ test.each<[Partial<TrackedSession>, string]>([
   [{ state: "working", stateKind: "compacting", pendingTool: { tool: "Bash", target: "x" } }, "Compacting for 2 min"],
   [{ state: "working", stateKind: "retrying", error: "429, 3 of 10" }, "Retrying for 2 min: 429, 3 of 10"],
   [{ stateKind: "turn_ended" }, "Finished 2 min ago"],
+  [{ stateKind: "turn_ended", outcome: { files: 4, passed: true, seconds: 690 } }, "Finished 2 min ago · 4 files, tests pass, 11 min"],
+  [{ stateKind: "turn_ended", outcome: { files: 1, seconds: 9 } }, "Finished 2 min ago · 1 file"],
   [{ stateKind: "interrupted" }, "Interrupted 2 min ago"],
   [{ stateKind: "limit", error: "Rate limit, resets 15:40" }, "Rate limit, resets 14:02 · 2 min ago"],
   [{ stateKind: "limit" }, "Usage limit reached 2 min ago"],

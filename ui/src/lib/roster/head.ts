@@ -3,6 +3,7 @@
 import { ageWords, timeWords } from "../age";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { commandLine, oneLine } from "../text";
+import { outcomeWords } from "./outcome";
 import { stateWords } from "./words";
 
 export type HeadLine = {
@@ -47,6 +48,7 @@ export function headLineOf(session: TrackedSession, now: number): HeadLine {
   if (stateKind === "retrying") return line("Retrying", `for ${age}`, cause);
   if (state === "working") return line(stateWords(session), `for ${age}`, stateKind === "" ? targetOf(session) : "");
   const end = ENDED.get(stateKind);
+  if (session.outcome !== undefined && state === "waiting_for_input") return line(end ?? "Finished", `${age} ago · ${outcomeWords(session.outcome)}`);
   if (state === "ended" || (end !== undefined && state !== "idle")) return line(end ?? "Ended", `${age} ago`);
   if (state === "idle") return line("Idle", `for ${age}`);
   return line(WAITS.get(stateKind) ?? stateWords(session), since);

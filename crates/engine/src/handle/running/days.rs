@@ -3,7 +3,8 @@
 use watchbill_history::query::{day, limits, usage};
 use watchbill_protocol::day::Day;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::usage::{LimitUse, UsagePage};
+use watchbill_protocol::limits::LimitUse;
+use watchbill_protocol::usage::UsagePage;
 
 use super::Handle;
 use crate::clock::{Clock, SystemClock};
