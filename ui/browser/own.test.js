@@ -138,6 +138,29 @@ test("a single Escape leaves the box, and the next one later closes the pane wit
   });
 });
 
+test("a session that stopped at a limit goes on at its reset, or another agent does", async () => {
+  await opened("own-codex", async (page) => {
+    const until = await page.evaluate(() => {
+      const host = window.mockHost;
+      const row = host.rows.find(({ sessionId }) => sessionId === "own-codex");
+      const limitResetsAt = new Date(Date.parse(row.stateSince) + 3_600_000).toISOString();
+      host.change({ upserts: [{ ...row, stateKind: "limit", group: "needs_you", needs: "error", error: "usage limit reached", limitResetsAt }] });
+      return limitResetsAt;
+    });
+    await page.getByRole("button", { name: "Let another agent go on…" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".resets").getByRole("button", { name: "Go on then" }).click();
+    await becomeCommands(page, "own-codex", [{ do: "hold_queue", until }, { do: "prompt", text: "Go on", when: "queue" }]);
+    await becomes(page, chips, ["Go on"]);
+    assert.match(await page.locator(".queue").textContent(), /^Goes on at \d\d:\d\d:/);
+    assert.equal(await page.locator(".resets").count(), 0);
+    await page.getByRole("button", { name: "Go on now" }).click();
+    await becomeCommands(page, "own-codex", [{ do: "release_queue" }]);
+    await becomes(page, chips, []);
+  });
+});
+
 test("commands are completed, mode and model are chosen", async () => {
   await opened("own-held", async (page) => {
     await box(page).fill("/co");

@@ -239,6 +239,12 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Show the limits of your plans, and which work uses them up, by estimate
+    Limits {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Count tokens, requests and tool calls
     Stats {
         /// Print JSON

@@ -15,6 +15,11 @@ use crate::time::{Millis, Timestamp};
 const SAME_SPAN: Millis = Millis::from_secs(600);
 /// Limits in memory. An account has two, and few people have several accounts.
 const MOST: usize = 64;
+/// From so many hundredths of a percent on, a refusal is by this limit: the newest word may be older than the refused request.
+const USED_UP: u32 = 9_500;
+/// Of a limit's growth, steps of so many hundredths of a percent are kept, and so many of them.
+const STEP: u32 = 200;
+const MOST_STEPS: usize = 64;
 
 /// What an agent says of one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +75,8 @@ pub struct KnownLimit {
     pub session: SessionId,
     /// When.
     pub said_at: Timestamp,
+    /// How much of the span was used when, in hundredths of a percent: steps of its growth, the oldest first.
+    pub growth: Vec<(Timestamp, u32)>,
 }
 
 /// The limits of all accounts.
@@ -98,13 +105,14 @@ impl Limits {
                 continue;
             }
             let (folder, session, limit) = (Arc::clone(folder), session.clone(), *limit);
-            let word = KnownLimit { agent, folder, limit, session, said_at };
+            let mut word = KnownLimit { agent, folder, limit, session, said_at, growth: Vec::new() };
             match self.known.get_mut(&key) {
                 Some(known) if known.session == word.session && known.limit == word.limit => {
                     known.said_at = known.said_at.max(said_at);
                 }
                 Some(known) if !known.gives_way_to(&word, is_fresh) => (),
-                _ => {
+                known => {
+                    word.grow_from(known.map(|known| &*known));
                     self.known.insert(key, word);
                     changed = true;
                 }
@@ -116,6 +124,15 @@ impl Limits {
     /// The limits whose spans run, by agent, folder and length.
     pub fn running(&self, now: Timestamp) -> Vec<KnownLimit> {
         self.known.values().filter(|known| known.limit.resets_at > now).cloned().collect()
+    }
+
+    /// When an account's limit ends that is used up as far as is known, or has ended since that time. Of several the fullest.
+    pub fn used_up_until(&self, agent: Agent, folder: &str, since: Timestamp) -> Option<Timestamp> {
+        let of_account = self.known.values().filter(|known| known.agent == agent && *known.folder == *folder);
+        let full = of_account
+            .map(|known| &known.limit)
+            .filter(|limit| limit.used >= USED_UP && limit.resets_at > since);
+        full.max_by_key(|limit| (limit.used, limit.resets_at)).map(|limit| limit.resets_at)
     }
 
     /// When the next of these spans ends.
@@ -130,6 +147,18 @@ impl Limits {
 }
 
 impl KnownLimit {
+    /// Takes the steps of the word before, if that is of the same span. Steps that the word takes back go.
+    fn grow_from(&mut self, before: Option<&Self>) {
+        let (at, used) = (self.said_at, self.limit.used);
+        let same = before.filter(|before| before.limit.is_in_span_until(self.limit.resets_at));
+        let steps = same.map(|before| before.growth.clone()).unwrap_or_default();
+        self.growth = steps.into_iter().filter(|step| step.0 <= at && step.1 <= used).collect();
+        let is_step = self.growth.last().is_none_or(|last| used - last.1 >= STEP);
+        if is_step && self.growth.len() < MOST_STEPS {
+            self.growth.push((at, used));
+        }
+    }
+
     fn gives_way_to(&self, word: &Self, is_fresh: bool) -> bool {
         if word.session == self.session || is_fresh {
             (word.said_at, word.limit.used) > (self.said_at, self.limit.used)
@@ -139,6 +168,24 @@ impl KnownLimit {
             word.limit.resets_at > self.limit.resets_at
         }
     }
+}
+
+/// Divides the growth of a limit among those who used it meanwhile. `steps`: how much was used at the end of each stretch. `uses`: the
+/// number of a stretch, who, and how much by any measure. What grew in a stretch without a use goes to none.
+pub fn divide<K: Ord + Clone>(steps: &[f64], uses: &[(usize, K, f64)]) -> BTreeMap<K, f64> {
+    let mut sums = vec![0.0; steps.len()];
+    for (stretch, _, weight) in uses {
+        sums.get_mut(*stretch).into_iter().for_each(|sum| *sum += weight);
+    }
+    let mut shares = BTreeMap::new();
+    for (stretch, who, weight) in uses {
+        let (Some(end), Some(sum)) = (steps.get(*stretch), sums.get(*stretch)) else { continue };
+        let begin = stretch.checked_sub(1).map_or(0.0, |before| steps[before]);
+        if *sum > 0.0 {
+            *shares.entry(who.clone()).or_default() += (end - begin) * weight / sum;
+        }
+    }
+    shares
 }
 
 #[cfg(test)]
@@ -206,6 +253,45 @@ mod tests {
         assert_eq!(take("b", 1, 3, 100, false), 95, "it may be of another account, or old");
         assert_eq!(take("b", 2, 4, 100, true), 4);
         assert_eq!(take("c", 3, 1, 1_000_000, true), 4);
+    }
+
+    #[test]
+    fn the_growth_is_kept_in_steps_of_one_span() {
+        let (mut limits, folder, session) = (Limits::default(), Arc::from("/x"), SessionId::new("a"));
+        let mut take = |minute: i64, used: u32, ends: i64| {
+            limits.take(Agent::Claude, &folder, &session, at(minute), &[limit(used, ends)], true);
+            let growth = &limits.running(at(0))[0].growth;
+            growth.iter().map(|(when, used)| (when.since(at(0)).0 / 60_000, used / 100)).collect::<Vec<_>>()
+        };
+        assert_eq!(take(1, 10, 100), [(1, 10)]);
+        assert_eq!(take(2, 11, 100), [(1, 10)], "less than a step");
+        assert_eq!(take(3, 15, 101), [(1, 10), (3, 15)]);
+        assert_eq!(take(4, 15, 100), [(1, 10), (3, 15)]);
+        assert_eq!(take(5, 12, 100), [(1, 10), (5, 12)], "a word that is taken back");
+        assert_eq!(take(6, 1, 300), [(6, 1)], "the next span");
+    }
+
+    #[test]
+    fn a_refusal_is_by_the_fullest_limit_of_the_account() {
+        let (mut limits, folder, session) = (Limits::default(), Arc::from("/x"), SessionId::new("a"));
+        let week = Limit { minutes: 10_080, used: 9_600, resets_at: at(4_000) };
+        limits.take(Agent::Claude, &folder, &session, at(0), &[limit(99, 100), week], true);
+        assert_eq!(limits.used_up_until(Agent::Claude, "/x", at(1)), Some(at(100)));
+        assert_eq!(
+            limits.used_up_until(Agent::Claude, "/x", at(200)),
+            Some(at(4_000)),
+            "refused after its end"
+        );
+        assert_eq!(limits.used_up_until(Agent::Claude, "/y", at(1)), None);
+        limits.take(Agent::Claude, &folder, &session, at(101), &[limit(3, 400)], true);
+        assert_eq!(limits.used_up_until(Agent::Claude, "/x", at(1)), Some(at(4_000)));
+    }
+
+    #[test]
+    fn growth_goes_to_those_who_used_it_meanwhile() {
+        let uses = [(0, "a", 1.0), (0, "b", 3.0), (2, "b", 5.0), (3, "c", 9.0)];
+        let shares = divide(&[8.0, 10.0, 15.0], &uses);
+        assert_eq!(shares.into_iter().collect::<Vec<_>>(), [("a", 2.0), ("b", 11.0)]);
     }
 
     #[test]

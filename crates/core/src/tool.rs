@@ -67,6 +67,60 @@ pub fn patch_file(line: &str) -> Option<&str> {
     BEGINNINGS.iter().find_map(|begin| line.strip_prefix(begin)).map(str::trim)
 }
 
+/// Whether the exit code of a shell command tells that tests pass: one command without a pipe or a list, which begins with the name
+/// of a known test runner. A `cd` may stand before it.
+pub fn is_test_run(command: &str) -> bool {
+    const RUNNERS: [&str; 18] = [
+        "cargo test",
+        "cargo nextest run",
+        "npm test",
+        "npm run test",
+        "pnpm test",
+        "yarn test",
+        "bun test",
+        "npx vitest run",
+        "npx jest",
+        "go test",
+        "pytest",
+        "python -m pytest",
+        "python3 -m pytest",
+        "uv run pytest",
+        "make test",
+        "dotnet test",
+        "mvn test",
+        "./gradlew test",
+    ];
+    const JOINS: [char; 7] = ['\n', ';', '|', '&', '`', '$', '('];
+    let command = command.trim();
+    let behind_cd = command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&"));
+    let command = match behind_cd {
+        Some((folder, rest)) if !folder.contains(JOINS) => rest.trim(),
+        _ => command,
+    };
+    let command = command.strip_suffix("2>&1").unwrap_or(command);
+    let is_runner = RUNNERS.iter().any(|runner| {
+        command.strip_prefix(runner).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    });
+    // It only compiles, or lists tests.
+    let runs_none = |word: &str| {
+        matches!(
+            word,
+            "--no-run"
+                | "--list"
+                | "-list"
+                | "--listTests"
+                | "--collect-only"
+                | "--co"
+                | "--help"
+                | "-h"
+                | "--version"
+                | "-n"
+                | "-c"
+        )
+    };
+    is_runner && !command.contains(JOINS) && !command.split_whitespace().any(runs_none)
+}
+
 /// What a tool is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
@@ -184,5 +238,34 @@ impl ToolKind {
     /// Whether it returns text of others: a page of the web, a subagent, a server of tools.
     pub const fn returns_foreign_text(self) -> bool {
         matches!(self, Self::Foreign | Self::Resource | Self::Subagent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_test_run;
+
+    #[test]
+    fn only_a_command_whose_exit_code_tells_it_is_a_test_run() {
+        for command in ["cargo test", " pytest -q tests\n", "cd /a/b && npm test -- --ci 2>&1", "make test"] {
+            assert!(is_test_run(command), "{command}");
+        }
+        for command in [
+            "cargo test | tail -5",
+            "cargo test; echo done",
+            "cargo test\necho done",
+            "cargo test || true",
+            "cargo test &",
+            "cargo tests",
+            "cargo test --no-run",
+            "echo cargo test",
+            "cd $(mktemp -d) && make test",
+            "cd a; b && pytest",
+            "pytest --collect-only",
+            "make testdata",
+            "",
+        ] {
+            assert!(!is_test_run(command), "{command}");
+        }
     }
 }

@@ -173,7 +173,7 @@ impl OwnFold {
             OwnWhat::Changed { model, mode } => self.change(model, mode),
             OwnWhat::Moved { session } => self.move_on(at, session),
             OwnWhat::Prompt { id, text, place, .. } => self.prompt(at, id, text, *place),
-            OwnWhat::QueueHeld { held, cause } => {
+            OwnWhat::QueueHeld { held, cause, .. } => {
                 self.held = held.then(|| filled(cause).unwrap_or_else(|| "interrupted".into()));
             }
             OwnWhat::TurnStart => self.work(at, Beside::Nothing),

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::time::Duration;
 
 use watchbill_agents::driver::Refusal;
+use watchbill_core::time::Timestamp;
 use watchbill_drive::log::Direction;
 use watchbill_drive::pictures;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -14,7 +15,7 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnKind};
 
 use crate::agent::Agent;
 use crate::prompt_queue::Act;
-use crate::session::Session;
+use crate::session::{Session, wall_clock};
 
 /// How long an interrupted turn may go on before readers are told. Agents take half a second at most (measured).
 const REACTION: Duration = Duration::from_secs(5);
@@ -93,6 +94,13 @@ impl Session {
                 self.act(acts);
                 Ok(())
             }
+            OwnCommand::HoldQueue { until } => {
+                let until = Timestamp::parse(until)
+                    .ok_or_else(|| ApiError::new(ErrorCode::Invalid, "the time is not in RFC 3339"))?;
+                let acts = self.queue.hold_until(until);
+                self.act(acts);
+                Ok(())
+            }
             OwnCommand::Interrupt => {
                 // Held before the turn has ended, so that no prompt slips through.
                 let acts = self.queue.hold("interrupted");
@@ -147,6 +155,13 @@ impl Session {
     /// How long until an interrupted turn that still runs is reported.
     pub(super) fn reaction_due(&self) -> Option<Duration> {
         Some((self.state.interrupted? + REACTION).saturating_sub(self.now()))
+    }
+
+    /// How long until the queue goes on at its time. The machine may sleep or its clock be set meanwhile, so this looks at the clock
+    /// every minute.
+    pub(super) fn queue_due(&self) -> Option<Duration> {
+        let left = self.queue.until()?.since(wall_clock()).0;
+        Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)).min(Duration::from_secs(60)))
     }
 
     /// Reports a turn that goes on although it was interrupted, once for each interrupt.
@@ -233,6 +248,10 @@ impl Session {
 
     /// Does all due work: lines of the driver, the next prompt, the start of the agent, the end.
     pub(super) fn settle(&mut self) {
+        if self.queue_due() == Some(Duration::ZERO) {
+            let acts = self.queue.release();
+            self.act(acts);
+        }
         while !self.state.is_over {
             let due = self.replay.driver().map(watchbill_agents::driver::Driver::due).unwrap_or_default();
             if self.agent.is_some() && !due.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, OwnImage, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
@@ -34,6 +35,8 @@ pub struct PromptQueue {
     waiting: VecDeque<Waiting>,
     /// Why the queue waits for the user.
     held: Option<String>,
+    /// When it goes on by itself, as the user said.
+    until: Option<Timestamp>,
     /// Each prompt that was ever taken, with its place.
     places: HashMap<String, PromptPlace>,
     /// The texts of prompts that the agent has and has not answered.
@@ -148,7 +151,24 @@ impl PromptQueue {
             return Vec::new();
         }
         self.held = Some(cause.to_owned());
-        vec![Act::Tell(OwnWhat::QueueHeld { held: true, cause: self.held.clone() })]
+        vec![self.tell_held()]
+    }
+
+    /// Holds what waits and what comes, and lets it go on at a time.
+    pub fn hold_until(&mut self, until: Timestamp) -> Vec<Act> {
+        self.held.get_or_insert_with(|| "time".to_owned());
+        self.until = Some(until);
+        vec![self.tell_held()]
+    }
+
+    /// When the queue goes on by itself.
+    pub fn until(&self) -> Option<Timestamp> {
+        self.until
+    }
+
+    fn tell_held(&self) -> Act {
+        let until = self.until.map(|at| at.to_string());
+        Act::Tell(OwnWhat::QueueHeld { held: self.held.is_some(), cause: self.held.clone(), until })
     }
 
     /// The turn that runs is being interrupted by the host.
@@ -158,9 +178,9 @@ impl PromptQueue {
 
     /// Lets held prompts go on.
     pub fn release(&mut self) -> Vec<Act> {
+        self.until = None;
         let was_held = self.held.take().is_some();
-        let told = was_held.then_some(Act::Tell(OwnWhat::QueueHeld { held: false, cause: None }));
-        told.into_iter().collect()
+        was_held.then(|| self.tell_held()).into_iter().collect()
     }
 
     /// Notes an event of the driver.
@@ -246,7 +266,7 @@ impl PromptQueue {
         for waiting in &mut self.waiting {
             waiting.when = PromptWhen::Queue;
         }
-        self.held = None;
+        (self.held, self.until) = (None, None);
         (self.by_us, self.turn_runs) = (false, false);
     }
 }

@@ -157,13 +157,13 @@ impl Session {
         self.readers.close();
     }
 
-    /// How long the loop may sleep. Only an end, the moment after the agent's exit, work, and an interrupt have a time.
+    /// How long the loop may sleep. Only an end, the moment after the agent's exit, work, an interrupt, and a queue that goes on at a time have one.
     fn wait(&self) -> Option<Duration> {
         let timed = self.state.ending.is_some() || (self.state.exit.is_some() && !self.output_is_whole());
         if timed {
             return Some(CHECK_INTERVAL);
         }
-        [self.work.next_look(self.now()), self.reaction_due()].into_iter().flatten().min()
+        [self.work.next_look(self.now()), self.reaction_due(), self.queue_due()].into_iter().flatten().min()
     }
 
     /// The time of the loop.
@@ -345,7 +345,7 @@ impl Session {
 }
 
 /// The time for records.
-fn wall_clock() -> Timestamp {
+pub(super) fn wall_clock() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -13,6 +13,7 @@ use crate::day::Day;
 use crate::doctor::{Doctor, HookSettings};
 use crate::focus::FocusAnswer;
 use crate::hooks::{HooksPreview, HooksStep};
+use crate::limits::LimitUse;
 use crate::memory::{
     ContextCall, ContextText, DocumentSession, MemoryChange, MemoryChanged, MemoryDetail, MemoryList,
     MemoryPage, MemoryPreview, SummaryPage,
@@ -147,6 +148,8 @@ requests! {
     [Window] Day { #[doc = "Such as `2026-11-20`; absent: today."] date: Option<String> } => Box<Day>;
     /// The usage of the last days.
     [Window] Usage { #[doc = "So many days, with today."] days: u32 } => Box<UsagePage>;
+    /// Which work chains use up the limits of plans.
+    [Window] LimitUse => Vec<LimitUse>;
     /// The byte of a session's transcript at which the newest call or prompt before a time begins.
     [Window] ByteAt { #[doc = "A session."] session: String, #[doc = "RFC 3339."] at: String } => Option<u64>;
     /// The shell command that resumes a session.

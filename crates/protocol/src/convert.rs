@@ -7,7 +7,6 @@ use watchbill_core::chain::{lineage, link};
 use watchbill_core::evidence;
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
-use watchbill_core::limits::{KnownLimit, Limit};
 use watchbill_core::problem;
 use watchbill_core::roster::row::{self, Row};
 use watchbill_core::roster::{self as core_roster, pending};
@@ -19,7 +18,7 @@ use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger, Usage}
 use crate::chain::{Boundary, Link, Segment};
 use crate::request::{Request, RequestRule};
 use crate::roster::{
-    Context, Group, GroupCounts, PendingTool, PlanLimit, Problem, PullRequest, Refused, RefusedCall,
+    Context, Group, GroupCounts, Outcome, PendingTool, Problem, PullRequest, Refused, RefusedCall,
     RosterDelta, RosterSnapshot, SessionCost, StartedBy, StateReason, Subagents, Terminal, Tokens,
     ToolTarget, TrackedSession, Upsert,
 };
@@ -60,6 +59,12 @@ impl From<&Row> for TrackedSession {
             state_since: row.state_since.to_string(),
             state_reason: StateReason::from(&row.state_reason),
             error: row.error().map(str::to_owned),
+            outcome: row.outcome.map(|outcome| Outcome {
+                files: outcome.files,
+                passed: outcome.tests,
+                seconds: outcome.took.and_then(|took| u64::try_from(took.0 / 1000).ok()),
+            }),
+            limit_resets_at: row.limit_resets_at.map(|at| at.to_string()),
             needs: row.needs.map(|need| need.as_str().into()),
             request: row.request.as_ref().map(Request::from),
             snoozed_until: row.snoozed_until.map(|at| at.to_string()),
@@ -157,29 +162,8 @@ impl Context {
 }
 
 /// Hundredths of a percent as a percentage.
-fn percent(hundredths: u32) -> f64 {
+pub(crate) fn percent(hundredths: u32) -> f64 {
     f64::from(hundredths) / 100.0
-}
-
-impl PlanLimit {
-    /// The length of its span in words, such as `5 hours`.
-    pub fn span(&self) -> String {
-        Limit::span_words(self.minutes)
-    }
-}
-
-impl From<&KnownLimit> for PlanLimit {
-    fn from(known: &KnownLimit) -> Self {
-        Self {
-            agent: known.agent.as_str().into(),
-            folder: known.folder.to_string(),
-            minutes: known.limit.minutes,
-            percent: percent(known.limit.used),
-            resets_at: known.limit.resets_at.to_string(),
-            said_at: known.said_at.to_string(),
-            session_id: known.session.to_string(),
-        }
-    }
 }
 
 impl From<core_roster::Group> for Group {

@@ -20,6 +20,7 @@ pub mod event;
 pub mod export;
 pub mod focus;
 pub mod hooks;
+pub mod limits;
 pub mod memory;
 pub mod model;
 pub mod own;

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 use ts_rs::TS;
 
+pub use crate::limits::{LimitStep, PlanLimit};
+
 use crate::request::{Request, RequestRule};
 
 /// One roster row: the TrackedSession schema.
@@ -37,6 +39,8 @@ pub struct TrackedSession {
     pub state_reason: StateReason,
     /// The cause, without the witness, while the state is an error, a limit or a retry.
     pub error: Option<String>,
+    /// After a usage limit: when the account's limit that is used up ends, as the agents say. Absent if they did not.
+    pub limit_resets_at: Option<String>,
     /// What the session needs the user for (`approval`, `question`, `plan`, `dialog`, `error`), once the need has
     /// lasted for a second: an automatic reviewer answers sooner. Tray, chips and status bars count the rows that
     /// have it.
@@ -56,6 +60,8 @@ pub struct TrackedSession {
     pub pending_tools: Vec<PendingTool>,
     pub goal: Option<String>,
     pub summary: Option<String>,
+    /// What came of the turn that ended, since the user's last prompt. Absent if no file was edited and no test run is known.
+    pub outcome: Option<Outcome>,
     pub title: Option<String>,
     pub branch: Option<String>,
     pub repo_root: Option<String>,
@@ -89,7 +95,7 @@ pub struct TrackedSession {
     pub subagents: Option<Subagents>,
     pub background_tasks: Option<u32>,
     pub queued_prompts: Option<u32>,
-    /// Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
+    /// Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`, `time`.
     pub queue_held: Option<String>,
     /// The calls that the agent's reviewer refused without asking.
     pub refused: Option<Refused>,
@@ -192,6 +198,19 @@ pub struct Context {
     pub percent: Option<f64>,
 }
 
+/// What came of a turn, without what subagents did.
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
+pub struct Outcome {
+    /// How many files the tools for files edited.
+    pub files: u32,
+    /// Whether the test run passed that came last, after the last edit.
+    pub passed: Option<bool>,
+    /// How long it took, in seconds.
+    pub seconds: Option<u64>,
+}
+
 /// What a session cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct SessionCost {
@@ -199,26 +218,6 @@ pub struct SessionCost {
     pub usd: f64,
     /// `client`: the client counts so.
     pub by: String,
-}
-
-/// How much of a plan's limit is used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct PlanLimit {
-    /// The agent that says so.
-    pub agent: String,
-    /// The agent's folder. Each has an account of its own.
-    pub folder: String,
-    /// The length of the span in minutes: 300 for five hours, 10080 for a week.
-    pub minutes: u32,
-    /// How much of it is used.
-    pub percent: f64,
-    /// When the span ends.
-    pub resets_at: String,
-    /// When the agent said so.
-    pub said_at: String,
-    /// The session that said so.
-    pub session_id: String,
 }
 
 /// Subagents of a session.

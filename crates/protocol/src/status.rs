@@ -42,7 +42,7 @@ impl From<&RosterSnapshot> for Status {
     fn from(snapshot: &RosterSnapshot) -> Self {
         let trouble = snapshot.problems.iter().find(|problem| problem.kind == "store");
         let mut counts = Self {
-            limits: snapshot.limits.clone(),
+            limits: snapshot.limits.iter().map(PlanLimit::without_growth).collect(),
             trouble: trouble.map(|problem| problem.detail.clone()),
             ..Self::default()
         };

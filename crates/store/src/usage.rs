@@ -1,6 +1,6 @@
 //! The usage by day, session, model and whether a subagent asked: small enough to be summed up in memory.
 
-use std::collections::{HashMap, hash_map};
+use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -242,6 +242,18 @@ impl Store {
             }
             Ok(Requests { records, owners, models })
         })
+    }
+
+    /// The sessions of an agent that have a file below a folder.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn sessions_below(&self, agent: &str, folder: &str) -> Result<HashSet<Arc<str>>, StoreError> {
+        let query = "SELECT DISTINCT s.session_id FROM files f JOIN sessions s ON s.id = f.session
+            WHERE s.agent = ?1 AND substr(f.path, 1, length(?2)) = ?2";
+        let below = format!("{folder}{}", std::path::MAIN_SEPARATOR);
+        let rows: Vec<Arc<str>> = self.rows(query, [agent, &below], |row| row.get(0))?;
+        Ok(rows.into_iter().collect())
     }
 
     /// The work chain of each session.

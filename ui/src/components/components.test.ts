@@ -7,6 +7,8 @@ import { EngineClock } from "../lib/clock.svelte";
 import type { TimelineItem } from "../lib/bindings/TimelineItem";
 import { refusedRows } from "../lib/host/mock/programs";
 import { ENGINE_START, everydayRows, iso, planLimits, planRows, row } from "../lib/host/mock/rows";
+import { presetNamed } from "../lib/host/mock/presets";
+import { limitUse } from "../lib/host/mock/usage";
 import { refusedTimeline } from "../lib/host/mock/timelines";
 import PlanLimits from "./day/PlanLimits.svelte";
 import AskCard from "./detail/AskCard.svelte";
@@ -61,22 +63,38 @@ test("a click on the pull request copies its address and opens nothing", async (
 
 test("the foot of the roster has the limits, and is absent without any", async () => {
   const onopen = vi.fn();
-  const { container, rerender } = render(PlanLine, { limits: planLimits(), now: ENGINE_START, onopen });
-  expect(container.textContent!.replace(/\s+/g, " ").trim()).toBe("5 h 78 % week 41 %");
+  const host = new MockHost(presetNamed("plan"));
+  const asked = vi.spyOn(host, "ask");
+  const line = { host, news: 1, asleep: false, limits: planLimits(), now: ENGINE_START, onopen };
+  const { container, rerender } = render(PlanLine, line);
+  await vi.waitFor(() => expect(container.textContent!.replace(/\s+/g, " ").trim()).toMatch(/^5 h 78 % week 41 % today [\d.]+ [kM] tokens$/));
+  // A quiet minute and a change in the same minute ask nothing.
+  await rerender({ ...line, now: ENGINE_START + 60_000 });
+  await rerender({ ...line, now: ENGINE_START, news: 2 });
+  expect(asked).toHaveBeenCalledTimes(1);
+  await rerender({ ...line, now: ENGINE_START + 60_000, news: 2 });
+  expect(asked).toHaveBeenCalledTimes(2);
   expect(container.querySelector(".near")!.textContent).toContain("5 h");
   await fireEvent.click(screen.getByRole("button"));
   expect(onopen).toHaveBeenCalledOnce();
-  await rerender({ limits: [], now: ENGINE_START, onopen });
-  expect(container.textContent!.trim()).toBe("");
+  vi.spyOn(host, "ask").mockRejectedValue(new Error("nothing is stored"));
+  await rerender({ ...line, limits: [], now: ENGINE_START + 120_000, news: 3 });
+  await vi.waitFor(() => expect(container.textContent!.trim()).toBe(""));
 });
 
 test("the usage says each limit with its pace, and who said it", () => {
-  const { container } = render(PlanLimits, { limits: planLimits(), now: ENGINE_START, titleOf: () => "Publish the 2.4 release" });
+  const onsession = vi.fn();
+  const { container } = render(PlanLimits, { limits: planLimits(), uses: limitUse(planLimits()), now: ENGINE_START, titleOf: () => "Publish the 2.4 release", onsession });
   const text = container.textContent!.replace(/\s+/g, " ");
   for (const part of ["5 hours 78 %", "At this pace full at", "Week 41 %", "Enough, at this pace", "in 1 h 38 min", "As Claude Code said at", "in “Publish the 2.4 release”."]) expect(text).toContain(part);
   expect(screen.getAllByRole("meter").map((meter) => meter.getAttribute("aria-valuenow"))).toEqual(["78", "41"]);
+  const items = within(screen.getByRole("list", { name: "5 hours, by estimate" })).getAllByRole("listitem").map((item) => item.textContent!.replace(/\s+/g, " ").trim());
+  expect(items[0]).toMatch(/ last hour 12 % ≈ 31 %$/);
+  expect(items.slice(-2)).toEqual([expect.stringMatching(/≈ 12 %$/), "Others, or not on this machine ≈ 19 %"]);
+  fireEvent.click(screen.getAllByRole("button")[0]!);
+  expect(onsession).toHaveBeenCalledWith(limitUse(planLimits())[0]!.shares[0]!.sessionId);
   cleanup();
-  expect(render(PlanLimits, { limits: [], now: ENGINE_START, titleOf: () => undefined }).container.textContent).toContain("hooks install --statusline");
+  expect(render(PlanLimits, { limits: [], uses: [], onsession, now: ENGINE_START, titleOf: () => undefined }).container.textContent).toContain("hooks install --statusline");
 });
 
 test("a row names its agent where there are several", () => {

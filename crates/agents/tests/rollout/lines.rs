@@ -259,7 +259,13 @@ fn each_form_of_a_call_gives_its_tool_target_and_input() {
     ] {
         parse_line(line.as_bytes(), &mut |record, full| {
             let Body::Assistant(answer) = &record.body else { panic!("{line}") };
-            let want = Block::ToolUse { id: "c".into(), tool: tool.into(), target: target.into(), ask };
+            let want = Block::ToolUse {
+                id: "c".into(),
+                tool: tool.into(),
+                target: target.into(),
+                ask,
+                is_test: false,
+            };
             assert_eq!(answer.blocks, [want], "{line}");
             let block = full.content().blocks().next().expect("a block");
             assert_eq!(block.input, Raw::Nested(input));

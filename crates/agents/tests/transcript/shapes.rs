@@ -315,7 +315,13 @@ fn an_answer_carries_ids_stop_usage_and_blocks() {
         assert_eq!(a.blocks[1], Block::Text("café".into()));
         assert_eq!(
             a.blocks[2],
-            Block::ToolUse { id: "t".into(), tool: "Bash".into(), target: "make".into(), ask: Ask::Never }
+            Block::ToolUse {
+                id: "t".into(),
+                tool: "Bash".into(),
+                target: "make".into(),
+                ask: Ask::Never,
+                is_test: false
+            }
         );
         assert_eq!(a.blocks[3], Block::Other);
     });

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::user_commands::parse_future_time;
+
 /// Which request is answered, and how. Without a decision it is only shown.
 #[derive(Debug, Clone, Args)]
 pub struct Answer {
@@ -55,6 +57,10 @@ pub struct Prompt {
     /// Put it into the running turn of a session of your own, where the agent can take it
     #[arg(long, conflicts_with = "now")]
     pub steer: bool,
+    /// Hold the queue of a session of your own until this time, and let it go on then: a clock time (15:00), a date, or a time
+    /// (RFC 3339)
+    #[arg(long, value_name = "TIME", value_parser = parse_future_time, conflicts_with_all = ["now", "steer"])]
+    pub at: Option<watchbill_engine::Timestamp>,
     /// Wait until the prompt is done, and print the events; exit code 0 if the turn was completed, else 1
     #[arg(long)]
     pub wait: bool,

@@ -45,6 +45,6 @@ pub struct Snooze {
     pub off: bool,
 }
 
-fn parse_future_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
+pub(super) fn parse_future_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
     crate::time_arguments::parse_coming(text).map_err(|error| error.to_string())
 }

@@ -9,7 +9,9 @@ use watchbill_engine::Timestamp;
 use watchbill_engine::alone::forget::{self, ForgetWhat};
 use watchbill_engine::alone::index::{self, Indexed, Options};
 use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::engine::Outlook;
 use watchbill_engine::handle::real_sources;
+use watchbill_engine::model::publish::snapshot;
 use watchbill_engine::socket::access::AccessError;
 use watchbill_engine::socket::client::Client;
 use watchbill_engine::world::archive::with_archive;
@@ -22,7 +24,7 @@ use watchbill_protocol::socket::IndexProgress;
 use watchbill_protocol::store::IndexReport;
 use watchbill_settings::Settings;
 
-use super::{emit, running, settings, to_json, width};
+use super::{emit, recent, running, settings, to_json, width};
 use crate::args::{Forget, Global, Search, StatsKey};
 use crate::progress::{Bar, RemovalBar};
 use crate::render;
@@ -263,6 +265,21 @@ pub fn stats(
     emit(&if json { to_json(&stats)? } else { render::stats::render(&stats, width(), paint) })
 }
 
+/// Shows the limits of plans, and which work uses them up.
+///
+/// # Errors
+/// When nothing is stored or the store cannot be read.
+pub fn limits(global: &Global, json: bool, paint: Paint) -> anyhow::Result<()> {
+    let settings = reading_settings(global)?;
+    let brought_up = bring_up_to_date_anywhere(&settings);
+    let roster = match running::client(&settings).and_then(|mut running| running.roster(false).ok()) {
+        Some(roster) => roster,
+        None => snapshot(&recent(global, Outlook { live: true, until: None })?.current(false)),
+    };
+    let used = stored(query::limits::limit_use(&settings, roster.limits), brought_up, "counted")?;
+    emit(&if json { to_json(&used)? } else { render::limits::render(&used, width(), paint) })
+}
+
 /// Shows what each work chain did on a day.
 ///
 /// # Errors
@@ -276,7 +293,7 @@ pub fn day(global: &Global, date: Option<&str>, json: bool, paint: Paint) -> any
 }
 
 /// The answer of the store, with a warning if it could not be brought up to date.
-fn stored<T>(answer: Result<T, ApiError>, brought_up: anyhow::Result<bool>, what: &str) -> anyhow::Result<T> {
+fn stored<T, U>(answer: Result<T, ApiError>, brought_up: anyhow::Result<U>, what: &str) -> anyhow::Result<T> {
     match (answer, brought_up) {
         // Nothing is stored, and this error is the reason.
         (Err(_), Err(error)) => Err(error),

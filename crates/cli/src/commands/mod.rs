@@ -93,6 +93,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Search(wanted) => history::search(&global, &wanted, paint),
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
         Command::Day { date, json } => history::day(&global, date.as_deref(), json, paint),
+        Command::Limits { json } => history::limits(&global, json, paint),
         Command::Stats { json, by, cost, since } => history::stats(&global, json, by, cost, since, paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
         Command::Memory(wanted) => memory::memory(&global, &wanted, paint),
@@ -217,6 +218,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         | Command::Search(_)
         | Command::Index { .. }
         | Command::Day { .. }
+        | Command::Limits { .. }
         | Command::Stats { .. }
         | Command::Forget(_)
         | Command::Memory(_)

@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod export;
 pub mod history;
 pub mod hooks;
+pub mod limits;
 mod markup;
 pub mod memory;
 pub mod model;
@@ -21,7 +22,7 @@ pub mod why;
 
 use watchbill_engine::Timestamp;
 pub use watchbill_history::size::in_words as size;
-use watchbill_protocol::roster::TrackedSession;
+use watchbill_protocol::roster::{Outcome, TrackedSession};
 
 use crate::terminal_text::{Tone, age, one_line};
 
@@ -134,13 +135,29 @@ pub fn doing(session: &TrackedSession) -> String {
         ("working", Some("compacting"), _) => words.to_owned(),
         ("working", Some("retrying"), _) => trouble(session, words),
         ("working", _, Some(tool)) => tool,
-        (_, Some("error" | "limit"), _) => trouble(session, words),
+        (_, Some("limit"), _) => match &session.limit_resets_at {
+            Some(at) => format!("{}, resets {}", trouble(session, words), local_date_time(at)),
+            None => trouble(session, words),
+        },
+        (_, Some("error"), _) => trouble(session, words),
         (_, Some("blocked" | "completed"), _) => match session.summary.as_deref().map(one_line) {
             Some(summary) if !summary.is_empty() => format!("{words}: {summary}"),
             _ => words.to_owned(),
         },
-        _ => words.to_owned(),
+        _ => match &session.outcome {
+            Some(outcome) => format!("{words}: {}", outcome_words(outcome)),
+            None => words.to_owned(),
+        },
     }
+}
+
+/// What came of a turn: `4 files, tests pass, 11 min`.
+fn outcome_words(outcome: &Outcome) -> String {
+    let files = (outcome.files > 0).then(|| plural(outcome.files as usize, "file"));
+    let tests = outcome.passed.map(|passed| if passed { "tests pass" } else { "tests fail" }.to_owned());
+    let took =
+        outcome.seconds.filter(|seconds| *seconds >= 60).map(|seconds| format!("{} min", seconds / 60));
+    files.into_iter().chain(tests).chain(took).collect::<Vec<_>>().join(", ")
 }
 
 /// The error; if it is not known, the state in words.

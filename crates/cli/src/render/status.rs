@@ -65,11 +65,15 @@ fn limits(limits: &[PlanLimit]) -> Option<String> {
         .map(|account| {
             let parts: Vec<String> =
                 account.iter().map(|limit| format!("{:.0} % of {}", limit.percent, limit.span())).collect();
-            let agent = Agent::of(&account[0].agent).map_or(&*account[0].agent, |agent| traits(agent).title);
-            format!("{} {} used", one_line(agent), parts.join(" and "))
+            format!("{} {} used", agent_of(&account[0]), parts.join(" and "))
         })
         .collect();
     (!lines.is_empty()).then(|| lines.join("; "))
+}
+
+/// The agent that says a limit.
+pub fn agent_of(limit: &PlanLimit) -> String {
+    one_line(Agent::of(&limit.agent).map_or(&*limit.agent, |agent| traits(agent).title))
 }
 
 /// Waybar parses its tooltip as Pango markup.

@@ -14,7 +14,7 @@ use crate::home::Home;
 use crate::program::Finished;
 use crate::tree::{append, now, transcript};
 
-const GONE: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+pub const GONE: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 pub const STAYS: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
 fn record(session: &str, words: &str) -> Value {

@@ -107,6 +107,7 @@ const ASKED: &[(bool, &[&str])] = &[
     (true, &["forget", "h", "--yes", "--json"]),
     (false, &["answer", HOSTILE, "--allow"]),
     (true, &["answers"]),
+    (true, &["limits"]),
     (false, &["run", "--cwd", HOSTILE, "prompt"]),
     (false, &["run", "--id", HOSTILE, "prompt"]),
     (false, &["prompt", HOSTILE, "text"]),

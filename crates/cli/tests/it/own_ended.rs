@@ -212,6 +212,15 @@ fn a_prompt_to_a_held_queue_says_that_it_waits_and_what_lets_it_go() {
     assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).starts_with(&waits));
     until("all to be done", || place.row()["stateKind"] == "turn_ended");
     assert_eq!(place.say(&["prompt", &own, "echo five"]).out, "queued\n");
+    let said = place.say(&["prompt", &own, "echo six", "--at", "2h"]).out;
+    assert!(
+        said.starts_with("queued, and held until 20")
+            && said.contains(", when it goes on; `watchbill queue "),
+        "{said}"
+    );
+    let queue = place.json(&["queue", &own, "--json"]);
+    assert_eq!((&queue["held"], queue["heldUntil"].is_string()), (&json!("time"), true), "{queue}");
+    assert!(place.say(&["queue", &own, "--go-on"]).out.ends_with(" on\n"));
     assert_eq!(place.say(&["stop", &own]).code, 0);
 }
 

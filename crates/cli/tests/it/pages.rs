@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, run_watchbill, watchbill};
 
-const COMMANDS: [&str; 36] = [
+const COMMANDS: [&str; 37] = [
     "roster",
     "watch",
     "serve",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 36] = [
     "search",
     "index",
     "day",
+    "limits",
     "stats",
     "export",
     "memory",

@@ -8,8 +8,9 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::forget::{STAYS, two_sessions, until};
+use crate::forget::{GONE, STAYS, two_sessions, until};
 use crate::home::Home;
+use crate::tree::{append, now};
 use crate::with_serve::Serve;
 
 /// What the client writes: the fields that are read, and how long a text in it is.
@@ -162,12 +163,60 @@ fn what_the_client_says_is_in_the_roster_and_in_the_status() {
     assert_eq!(shown, expected);
     let status = home.out(&["status"]);
     assert!(status.contains("; Claude Code 42 % of 5 hours and 7 % of the week used"), "{status}");
-    assert_eq!(home.json(&["status", "--format", "json"])["limits"], limits);
+    let mut of_status = limits.clone();
+    for limit in of_status.as_array_mut().unwrap() {
+        limit.as_object_mut().unwrap().remove("growth").unwrap();
+    }
+    assert_eq!(home.json(&["status", "--format", "json"])["limits"], of_status);
     drop(serve);
     // The journal has the word, so a look without a running program knows it, and so does the next start.
     assert_eq!(row(&home).1, limits);
     let _again = Serve::of(&home);
     until("the word after a restart", || row(&home) == (session.clone(), limits.clone()));
+}
+
+#[test]
+fn the_growth_between_two_words_goes_to_those_who_asked_the_model_meanwhile() {
+    let home = two_sessions();
+    home.out(&["hooks", "install", "--statusline"]);
+    let line = set(&home.claude().join("settings.json"));
+    let asks = |session: &str, request: &str, tokens: u32| {
+        let usage = json!({"input_tokens": tokens, "output_tokens": 0});
+        let record = json!({
+            "type": "assistant", "uuid": request, "timestamp": now().to_string(), "sessionId": session, "requestId": request,
+            "message": {"id": request, "role": "assistant", "model": "of-ones-own", "usage": usage, "content": [{"type": "text", "text": "x"}]},
+        });
+        let path = format!("projects/-home-dev-x/{session}.jsonl");
+        append(&home.claude(), Path::new(&path), &format!("{record}\n"));
+    };
+    let says = |percent: &str| {
+        let payload = String::from_utf8(payload(&home, 10)).unwrap().replace("42.4", percent);
+        until("the word", || {
+            drawn(&home, &line, payload.as_bytes());
+            let limit = home.json(&["roster", "--json", "--all"])["limits"][0]["percent"].clone();
+            limit.as_f64() == percent.parse().ok()
+        });
+    };
+    let serve = Serve::of(&home);
+    asks(GONE, "first", 100);
+    asks(STAYS, "second", 300);
+    says("20");
+    asks(GONE, "third", 100);
+    says("50");
+    let limits = home.json(&["limits", "--json"]);
+    let five = &limits[0];
+    let share = |n: usize| {
+        let number = |name: &str| five["shares"][n][name].as_f64().unwrap();
+        (five["shares"][n]["sessionId"].as_str().unwrap(), number("percent"), number("lastHour"))
+    };
+    assert_eq!((share(0), share(1)), ((GONE, 35.0, 35.0), (STAYS, 15.0, 15.0)), "{limits}");
+    assert_eq!((&five["limit"]["percent"], &five["rest"]), (&json!(50.0), &json!(0.0)));
+    let text = home.out(&["limits"]);
+    assert!(text.starts_with("Claude Code: 50 % of 5 hours used, as said at "), "{text}");
+    assert!(text.contains("   35 %   35 % in the last hour  goneword at first\n"), "{text}");
+    drop(serve);
+    // The journal has the words, and the store the requests.
+    assert_eq!(home.json(&["limits", "--json"]), limits);
 }
 
 #[test]

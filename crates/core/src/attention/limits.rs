@@ -65,6 +65,7 @@ mod tests {
             limit: Limit { minutes: 300, used: percent * 100, resets_at: at(ends) },
             session: SessionId::new("s"),
             said_at: at(0),
+            growth: Vec::new(),
         }
     }
 

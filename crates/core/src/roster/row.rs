@@ -10,6 +10,7 @@ use crate::own::witness::OwnWay;
 use crate::requests::open::Asked;
 use crate::session::refusals::RefusedRow;
 use crate::session::state::{State, StateKind};
+use crate::session::work::Outcome;
 use crate::time::Timestamp;
 use crate::transcript::record::Usage;
 
@@ -30,6 +31,8 @@ pub struct Row {
     pub state_since: Timestamp,
     /// Why the state holds.
     pub state_reason: Reason,
+    /// When the limit that stopped it ends.
+    pub limit_resets_at: Option<Timestamp>,
     /// What the session needs the user for, once the need has lasted for the dwell. All counts of needs use this
     /// field.
     pub needs: Option<Need>,
@@ -49,6 +52,8 @@ pub struct Row {
     pub goal: Option<Arc<str>>,
     /// The newest summary or the newest answer's first line.
     pub summary: Option<Arc<str>>,
+    /// What came of the turn that ended.
+    pub outcome: Option<Outcome>,
     /// The strongest title known.
     pub title: Option<Arc<str>>,
     /// Git branch of the newest record.

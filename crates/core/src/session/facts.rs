@@ -8,6 +8,7 @@ use super::title::title_of;
 use crate::history::strip_private;
 use crate::limits::Limit;
 use crate::session::refusals::Refusals;
+use crate::session::work::Work;
 use crate::time::Timestamp;
 use crate::transcript::record::TitleKind;
 
@@ -53,6 +54,8 @@ pub struct TranscriptFacts {
     pub limits: Option<(Vec<Limit>, Timestamp)>,
     /// The calls that the agent's reviewer refused.
     pub refusals: Refusals,
+    /// The work since the user's last prompt.
+    pub work: Work,
     /// A pull request the session is tied to: number and address.
     pub pull_request: Option<(u64, Arc<str>)>,
     /// Prompts of the user that wait for the turn to end.

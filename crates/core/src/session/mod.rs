@@ -28,6 +28,7 @@ mod title;
 mod turn;
 pub use turn::{COMPACTION_LASTS, QUESTION_LASTS};
 pub mod usage;
+pub mod work;
 
 pub use effect::{Effect, Reading};
 pub use facts::TranscriptFacts;

@@ -78,7 +78,7 @@ impl SubagentFold {
                 }
                 if let Some(at) = record.envelope.at {
                     for block in &answer.blocks {
-                        if let Block::ToolUse { id, tool, target, ask } = block {
+                        if let Block::ToolUse { id, tool, target, ask, .. } = block {
                             self.pending.call(id, tool, target, *ask, at);
                         }
                     }

@@ -217,6 +217,8 @@ pub struct ToolResult<'a> {
     pub id: Cow<'a, str>,
     /// `is_error`.
     pub is_error: bool,
+    /// Whether a command ended with the exit code 0. `None` if the agent does not say how it ended.
+    pub succeeded: Option<bool>,
     /// Why the call was refused, if it was.
     pub denied: Option<Denial>,
     /// Only the result's text says that it was refused. A tool that returns text of others can write the same.
@@ -280,6 +282,8 @@ pub enum Block<'a> {
         target: Cow<'a, str>,
         /// What the call can mean while it has no result, by its tool and its input.
         ask: Ask,
+        /// Its success tells that tests pass: see [`crate::tool::is_test_run`].
+        is_test: bool,
     },
     /// A kind that does not matter to state.
     Other,

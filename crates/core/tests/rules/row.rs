@@ -17,6 +17,8 @@ pub fn bare(id: &str) -> Row {
         state: State::Idle,
         state_kind: None,
         state_since: Timestamp::default(),
+        limit_resets_at: None,
+        outcome: None,
         state_reason: Reason {
             source: Source::Timeout,
             detail: Arc::from("nothing for 10 min"),

@@ -121,6 +121,7 @@ pub fn call(id: &'static str, tool: &'static str, background: bool) -> Block<'st
         tool: tool.into(),
         target: "make it so".into(),
         ask: watchbill_core::tool::Ask::of(tool, background),
+        is_test: false,
     }
 }
 
@@ -134,6 +135,7 @@ pub fn result(id: &'static str) -> ToolResult<'static> {
     ToolResult {
         id: id.into(),
         is_error: false,
+        succeeded: Some(true),
         denied: None,
         denied_by_text: false,
         background_task: None,

@@ -203,6 +203,10 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         state_kind: verdict.kind,
         state_since: verdict.since,
         state_reason: verdict.reason,
+        limit_resets_at: None,
+        outcome: facts
+            .filter(|_| verdict.kind == Some(StateKind::TurnEnded))
+            .and_then(|facts| facts.work.outcome(facts.last_activity_at)),
         needs: None,
         request: None,
         snoozed_until: None,

@@ -83,6 +83,7 @@ impl Router {
             }
             Request::Day { date } => Reply::Day(Box::new(engine.day(date.as_deref())?)),
             Request::Usage { days } => Reply::Usage(Box::new(engine.usage(days)?)),
+            Request::LimitUse => Reply::LimitUse(engine.limit_use()?),
             Request::ByteAt { session, at } => Reply::ByteAt(engine.byte_at(&session, &at)?),
             Request::ResumeCommand { session } => Reply::ResumeCommand(engine.resume_command(&session)?),
             Request::FocusTerminal { session } => Reply::FocusTerminal(engine.focus_terminal(&session)?),

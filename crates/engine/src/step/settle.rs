@@ -1,6 +1,8 @@
 //! The end of a step: works off everything due.
 
+use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
+use watchbill_core::session::state::StateKind;
 
 use super::attention::{mute, tell_attention};
 use super::chains::tie;
@@ -33,12 +35,17 @@ pub(super) fn settle(rooms: &mut Rooms, chains_may_wait: bool, out: &mut Vec<Out
     // After the folders, because markers tie sessions too.
     fetch_tied(rooms);
     tie(rooms, chains_may_wait);
-    let mut changed = rebuild_rows(rooms, out) | rooms.alerting.take_muting_changed();
-    if let Some(next_end) = rooms.status_lines.publish(rooms.env.now()) {
+    let next_end = rooms.status_lines.publish(rooms.env.now());
+    if let Some(next_end) = next_end {
         rooms.schedule.set(Due::Limits, next_end);
         rooms.alerting.observe_limits(rooms.status_lines.published(), rooms.env.now());
-        changed = true;
+        // They say when the limit ends that stopped them.
+        let shown = rooms.rows.published(true).iter();
+        let stopped = shown.filter(|shown| shown.row.state_kind == Some(StateKind::Limit));
+        let stopped: Vec<SessionId> = stopped.map(|shown| shown.id.clone()).collect();
+        rooms.rows.mark_all(stopped);
     }
+    let mut changed = rebuild_rows(rooms, out) | rooms.alerting.take_muting_changed() | next_end.is_some();
     let begun_anew = rooms.pending.take_begun_anew();
     if !begun_anew.is_empty() {
         out.push(Output::Again(begun_anew));

@@ -6,6 +6,7 @@ use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::lazy::LazyFold;
+use watchbill_core::session::state::StateKind;
 use watchbill_core::time::Timestamp;
 
 use super::rooms::Rooms;
@@ -83,7 +84,14 @@ fn is_shown_by_host(rooms: &Rooms, id: &SessionId) -> bool {
 
 /// The row of a session, and the time to check it again. Its `needs` and `unseen` are not set.
 pub(super) fn new_row(rooms: &Rooms, id: &SessionId) -> Option<(Row, Option<Timestamp>)> {
-    row(&inputs(rooms, id))
+    let (mut row, due) = row(&inputs(rooms, id))?;
+    if row.state_kind == Some(StateKind::Limit)
+        && let Some(root) = rooms.sessions.get(id).and_then(|session| session.root.as_ref())
+    {
+        let folder = root.to_string_lossy();
+        row.limit_resets_at = rooms.status_lines.used_up_until(row.agent, &folder, row.state_since);
+    }
+    Some((row, due))
 }
 
 /// The row of a session, shown or not.

@@ -76,6 +76,11 @@ impl StatusLines {
         self.is_due |= self.limits.take(agent, folder, session, at, said, true);
     }
 
+    /// When the limit ends that stopped a session of this account then.
+    pub fn used_up_until(&self, agent: Agent, folder: &str, since: Timestamp) -> Option<Timestamp> {
+        self.limits.used_up_until(agent, folder, since)
+    }
+
     /// The newest word on a session.
     pub fn of(&self, session: &SessionId) -> Option<&StatusWord> {
         self.sessions.get(session)

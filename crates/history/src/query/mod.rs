@@ -8,6 +8,7 @@ pub mod export;
 pub mod gate;
 pub mod health;
 pub mod lag;
+pub mod limits;
 pub mod named;
 pub(crate) mod owner;
 pub mod prices;

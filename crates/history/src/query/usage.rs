@@ -19,9 +19,9 @@ use crate::errors::{data_dir, store_api_error};
 use crate::query::prices::prices;
 use crate::query::sums::{NO_MODEL, Sum, by_key, name_of, repositories};
 
-/// The most models that a chart tells apart, and the most chains of the list.
+/// The most models that a chart tells apart, and the most chains of a list.
 const KINDS: usize = 5;
-const CHAINS: usize = 10;
+pub(super) const CHAINS: usize = 10;
 
 /// The longest span, in days.
 const MOST_DAYS: u32 = 366;
@@ -120,18 +120,25 @@ fn projects(rows: &[Stored]) -> Vec<(String, Sum)> {
 }
 
 fn of_chains(rows: &[Stored], chains: &HashMap<String, SessionChain>) -> Vec<UsageRow> {
-    let id = |row: &Stored| {
-        chains.get(&*row.session).map_or_else(|| row.session.to_string(), |chain| chain.chain_id.clone())
-    };
+    let id = |row: &Stored| chain_of(&row.session, chains).0.to_owned();
     // Any session of the chain leads to it.
     let sessions: HashMap<String, &str> = rows.iter().map(|row| (id(row), &*row.session)).collect();
     let shown = |(chain, sum): (String, Sum)| {
         let session = sessions.get(&chain).copied()?;
-        let title = chains.get(session).and_then(|chain| chain.title.clone());
-        let name = title.unwrap_or_else(|| session.to_owned());
+        let name = chain_of(session, chains).1.to_owned();
         Some(UsageRow { name, session_id: Some(session.to_owned()), sum: sum.shown() })
     };
     sums(rows, id).into_iter().take(CHAINS).filter_map(shown).collect()
+}
+
+/// The id and the name of a session's chain. What has none goes by the session's id.
+pub(super) fn chain_of<'c>(
+    session: &'c str,
+    chains: &'c HashMap<String, SessionChain>,
+) -> (&'c str, &'c str) {
+    chains
+        .get(session)
+        .map_or((session, session), |chain| (&chain.chain_id, chain.title.as_deref().unwrap_or(session)))
 }
 
 fn parts(total: &Sum, subagents: &Sum) -> Vec<UsagePart> {

@@ -1,5 +1,8 @@
 //! Sessions on pipes.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use watchbill_core::time::Timestamp;
 use watchbill_drive::client::{self, HostClient, HostError};
 use watchbill_drive::start::{self, StartError};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
@@ -159,6 +162,33 @@ fn an_interrupt_holds_the_queue_until_the_user_lets_it_go_on() {
     told.until_at(&next, PromptPlace::Done);
     assert!(!told.is_held());
     assert_eq!(received(&stage), [slow, next]);
+}
+
+#[test]
+fn a_queue_that_is_held_until_a_time_goes_on_then_and_at_once_if_the_user_says_so() {
+    let stage = Stage::new();
+    let session = stage.start(&spec(&stage));
+    let mut told = session.attach();
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let hold = |millis: u128| {
+        let until = Timestamp::from_millis(i64::try_from(now().as_millis() + millis).unwrap());
+        session.send(&OwnCommand::HoldQueue { until: until.to_string() }).unwrap();
+        until
+    };
+    let until = hold(1_500);
+    let first = session.prompt("go on", PromptWhen::Queue);
+    told.until("the hold", Attached::is_held);
+    told.until_at(&first, PromptPlace::Done);
+    let done = told.events.last().unwrap().at.clone();
+    assert!(done >= until.to_string() && !told.is_held(), "{done} {until}");
+    hold(3_600_000);
+    let later = session.prompt("later", PromptWhen::Queue);
+    told.until_at(&later, PromptPlace::Queued);
+    assert!(told.is_held());
+    session.send(&OwnCommand::ReleaseQueue).unwrap();
+    told.until_at(&later, PromptPlace::Done);
+    assert_eq!(received(&stage), [first, later]);
+    assert!(session.send(&OwnCommand::HoldQueue { until: "soon".into() }).is_err());
 }
 
 #[test]

@@ -33,6 +33,11 @@ pub enum OwnCommand {
     ClearQueue,
     /// Lets held prompts go on.
     ReleaseQueue,
+    /// Holds all queued prompts, those that come later too, and lets them go on at a time.
+    HoldQueue {
+        /// RFC 3339.
+        until: String,
+    },
     /// Ends the running turn. Queued prompts are held.
     Interrupt,
     /// Answers a request.

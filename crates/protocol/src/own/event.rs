@@ -69,8 +69,10 @@ pub enum OwnWhat {
     QueueHeld {
         /// Whether they wait.
         held: bool,
-        /// Why: `interrupted`, `error`, `limit`, `login`.
+        /// Why: `interrupted`, `error`, `limit`, `login`, `time`.
         cause: Option<String>,
+        /// Then they go on by themselves, as the user said.
+        until: Option<String>,
     },
     /// A turn began.
     TurnStart,

@@ -93,7 +93,7 @@ date?: string, } | { "request": "usage",
 /**
  *So many days, with today.
  */
-days: number, } | { "request": "byte_at", 
+days: number, } | { "request": "limit_use" } | { "request": "byte_at", 
 /**
  *A session.
  */

@@ -27,7 +27,11 @@ when: PromptWhen, } | { "do": "unqueue",
 /**
  * The prompt.
  */
-id: string, } | { "do": "clear_queue" } | { "do": "release_queue" } | { "do": "interrupt" } | { "do": "answer", 
+id: string, } | { "do": "clear_queue" } | { "do": "release_queue" } | { "do": "hold_queue", 
+/**
+ * RFC 3339.
+ */
+until: string, } | { "do": "interrupt" } | { "do": "answer", 
 /**
  * The request.
  */

@@ -69,9 +69,13 @@ place: PromptPlace, } | { "event": "queue_held",
  */
 held: boolean, 
 /**
- * Why: `interrupted`, `error`, `limit`, `login`.
+ * Why: `interrupted`, `error`, `limit`, `login`, `time`.
  */
-cause?: string, } | { "event": "turn_start" } | { "event": "text", 
+cause?: string, 
+/**
+ * Then they go on by themselves, as the user said.
+ */
+until?: string, } | { "event": "turn_start" } | { "event": "text", 
 /**
  * The message and block that it belongs to.
  */

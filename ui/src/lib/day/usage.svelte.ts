@@ -1,5 +1,6 @@
 // The usage as the pane shows it: which days, by which measure, which day is chosen.
 
+import type { LimitUse } from "../bindings/LimitUse";
 import type { UsagePage } from "../bindings/UsagePage";
 import { type Host, reasonOf } from "../host/host";
 import type { Measure } from "./usage";
@@ -7,6 +8,7 @@ import type { Measure } from "./usage";
 export class UsageModel {
   readonly #host: Host;
   page: UsagePage | undefined = $state.raw();
+  limits: readonly LimitUse[] = $state.raw([]);
   failure = $state("");
   days = $state(30);
   measure: Measure = $state("cost");
@@ -24,8 +26,8 @@ export class UsageModel {
     const asked = ++this.#asked;
     this.days = days;
     try {
-      const page = await this.#host.ask("usage", { days });
-      if (asked === this.#asked) [this.page, this.failure] = [page, ""];
+      const [page, limits] = await Promise.all([this.#host.ask("usage", { days }), this.#host.ask("limit_use")]);
+      if (asked === this.#asked) [this.page, this.limits, this.failure] = [page, limits, ""];
     } catch (error) {
       if (asked === this.#asked) this.failure = reasonOf(error);
     }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 
-import type { UsagePage } from "../bindings/UsagePage";
 import type { Host } from "../host/host";
 import { everydayUsage } from "../host/mock/usage";
 import { costWords, countWords, marks, newTokens, usdWords, valueOf } from "./usage";
@@ -33,8 +32,7 @@ describe("words of the usage", () => {
 });
 
 test("the columns add up to the sum, and the chosen day goes along", async () => {
-  const answers: UsagePage[] = [everydayUsage(30), everydayUsage(7)];
-  const one = new UsageModel({ ask: () => Promise.resolve(answers.shift()) } as unknown as Host);
+  const one = new UsageModel({ ask: (what: string, { days } = { days: 0 }) => Promise.resolve(what === "usage" ? everydayUsage(days) : []) } as unknown as Host);
   await one.load();
   const { page } = one;
   const sums = page?.days.map((day) => day.byKind.reduce((sum, kind) => sum + valueOf(kind, "cost"), 0)) ?? [];

@@ -17,6 +17,8 @@ export type OwnFacts = {
   readonly lost: readonly QueuedPrompt[];
   /** Why the queue waits for the user; undefined while it does not. */
   readonly held: string | undefined;
+  /** When the queue goes on by itself, as the user said. */
+  readonly heldUntil: string | undefined;
   readonly model: string | undefined;
   readonly mode: string | undefined;
   readonly models: readonly string[];
@@ -37,6 +39,7 @@ export const NO_FACTS: OwnFacts = {
   queue: [],
   lost: [],
   held: undefined,
+  heldUntil: undefined,
   model: undefined,
   mode: undefined,
   models: [],

@@ -76,7 +76,7 @@ export class OwnFold {
       case "request_closed":
         return this.#learn({ asks: this.facts.asks.filter((id) => id !== event.request) });
       case "queue_held":
-        return this.#learn({ held: event.held ? (event.cause ?? "") : undefined });
+        return this.#learn({ held: event.held ? (event.cause ?? "") : undefined, heldUntil: event.until });
       case "ending":
         return this.#learn({ ending: event.left });
       case "session_ended":

@@ -3,6 +3,7 @@
 import { ageWords, timeWords } from "../age";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { commandLine, oneLine } from "../text";
+import { outcomeWords } from "./outcome";
 import { stateWords } from "./words";
 
 export type HeadLine = {
@@ -38,11 +39,16 @@ export function headLineOf(session: TrackedSession, now: number): HeadLine {
   const guessed = session.stateReason.confidence === "inferred" && state !== "idle" && state !== "ended";
   const line = (fact: string, when: string, about = ""): HeadLine => ({ fact, when, guessed, ...(about === "" ? {} : { about }) });
   const cause = shortCause(session.error ?? "");
+  if (stateKind === "limit" && session.limitResetsAt !== undefined) {
+    const isOver = Date.parse(session.limitResetsAt) <= now;
+    return line(cause === "" ? stateWords(session) : cause, `· ${isOver ? "was reset" : "resets"} ${timeWords(session.limitResetsAt, now)}`);
+  }
   if (stateKind === "error" || stateKind === "limit") return line(cause === "" ? stateWords(session) : cause, cause === "" ? `${age} ago` : `· ${age} ago`);
   if (state === "waiting_for_approval") return line(WAITS.get(stateKind) ?? "Waits for your permission", since, targetOf(session));
   if (stateKind === "retrying") return line("Retrying", `for ${age}`, cause);
   if (state === "working") return line(stateWords(session), `for ${age}`, stateKind === "" ? targetOf(session) : "");
   const end = ENDED.get(stateKind);
+  if (session.outcome !== undefined && state === "waiting_for_input") return line(end ?? "Finished", `${age} ago · ${outcomeWords(session.outcome)}`);
   if (state === "ended" || (end !== undefined && state !== "idle")) return line(end ?? "Ended", `${age} ago`);
   if (state === "idle") return line("Idle", `for ${age}`);
   return line(WAITS.get(stateKind) ?? stateWords(session), since);

@@ -1,6 +1,7 @@
 // The limits of plans, as the foot of the roster and the usage show them. Pure.
 
 import { ageWords, durationWords, timeWords } from "../age";
+import type { LimitUse } from "../bindings/LimitUse";
 import type { PlanLimit } from "../bindings/PlanLimit";
 import { agentWords } from "../own/words";
 
@@ -60,6 +61,21 @@ function meterOf(limit: PlanLimit, account: string, now: number): Meter {
     limit,
     old: now - Date.parse(limit.saidAt) > OLD,
   };
+}
+
+type Share = { readonly name: string; readonly sessionId?: string; readonly percent: number; readonly hour: string };
+
+/** Shares of a limit below this many percent go to the others. */
+const SMALL = 0.5;
+const MOST = 5;
+
+/** Which work used how much of a limit, at most five. Others and other machines stand last. */
+export function sharesOf(limit: PlanLimit, uses: readonly LimitUse[]): Share[] {
+  const use = uses.find(({ limit: of }) => of.agent === limit.agent && of.folder === limit.folder && of.minutes === limit.minutes);
+  const large = use?.shares.filter(({ percent }) => percent >= SMALL).slice(0, MOST) ?? [];
+  const shares = large.map(({ lastHour, ...share }) => ({ ...share, hour: lastHour >= SMALL ? `last hour ${Math.round(lastHour)} %` : "" }));
+  const rest = (use?.limit.percent ?? 0) - large.reduce((sum, { percent }) => sum + percent, 0);
+  return rest < SMALL || shares.length === 0 ? shares : [...shares, { name: "Others, or not on this machine", percent: rest, hour: "" }];
 }
 
 function spanWords(minutes: number, five: string, week: string): string {

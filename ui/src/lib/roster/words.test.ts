@@ -28,6 +28,7 @@ describe("the current activity", () => {
     ["an error", { stateKind: "error", error: "API Error: `529` **Overloaded**" }, "API Error: 529 Overloaded"],
     ["an error of which nothing is known", { stateKind: "error" }, "failed"],
     ["a limit", { stateKind: "limit", error: "5-hour limit reached, resets 15:40" }, "5-hour limit reached, resets 15:40"],
+    ["what came of a turn", { stateKind: "turn_ended", summary: "Done", outcome: { files: 4, passed: false, seconds: 690 } }, "4 files, tests fail, 11 min"],
     ["a limit of which nothing is known", { stateKind: "limit" }, "usage limit reached"],
     ["nothing yet", { state: "working" }, "thinking"],
     ["the end of a turn", { title: "t", stateKind: "turn_ended", summary: "All tests pass." }, "All tests pass."],

@@ -3,6 +3,7 @@
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { clockWords } from "../age";
 import { plain } from "../markdown/plain";
+import { outcomeWords } from "./outcome";
 import { commandLine, cut, oneLine, plural, shortId } from "../text";
 
 export type Glyph =
@@ -204,6 +205,7 @@ function resting(session: TrackedSession): Now {
   if ((session.backgroundTasks ?? 0) > 0) return { lead: backgroundWords(session), tone: "plain" };
   const summary = session.summary === undefined ? "" : plainLine(session.summary);
   if (session.stateKind === "blocked") return { lead: summary === "" ? "blocked" : `blocked: ${summary}`, tone: "need" };
+  if (session.outcome !== undefined) return { lead: outcomeWords(session.outcome), tone: "plain" };
   if (summary !== "" && summary !== titleOf(session)) return { lead: summary, tone: "plain" };
   if (session.stateKind === "completed") return { lead: "completed", tone: "plain" };
   return { lead: session.state === "idle" ? "idle" : "done", tone: "plain" };

@@ -93,6 +93,7 @@ raw_fields! {
         background_task: "backgroundTaskId",
         status: "status",
         agent_id: "agentId",
+        interrupted: "interrupted",
     }
     with {
         /// If it is an object: all of it, for callers that need more than the fields above.

@@ -249,6 +249,7 @@ fn block<'a>(b: &RawBlock<'a>) -> Block<'a> {
             Block::ToolUse {
                 id: b.id.whole().unwrap_or_default(),
                 target: target::of(&tool, b.input),
+                is_test: tool == "Bash" && is_test_run(b.input.get("command")),
                 // Only these tools run in the background. The input of others may be a whole file.
                 ask: Ask::of(
                     &tool,
@@ -260,6 +261,12 @@ fn block<'a>(b: &RawBlock<'a>) -> Block<'a> {
         }
         _ => Block::Other,
     }
+}
+
+/// Whether a command is a test run. A long one is not looked at.
+fn is_test_run(command: Raw<'_>) -> bool {
+    const LONGEST: usize = 512;
+    command.head(LONGEST).is_some_and(|text| text.len() < LONGEST && watchbill_core::tool::is_test_run(&text))
 }
 
 fn system<'a>(f: &Fields<'a>) -> System<'a> {

@@ -272,6 +272,11 @@ fn tool_result<'a>(f: &Fields<'a>, block: &RawBlock<'a>) -> ToolResult<'a> {
     ToolResult {
         id: block.tool_use_id.whole().unwrap_or_default(),
         is_error,
+        succeeded: match is_error {
+            false => (!extra.interrupted.is_true()).then_some(true),
+            // A time-out and an interrupt have other words.
+            true => joined_text(block.content, HEAD).starts_with("Exit code ").then_some(false),
+        },
         denied: denial(f, block, is_error),
         denied_by_text,
         background_task: extra.background_task.whole(),

@@ -168,6 +168,7 @@ pub(super) fn output<'b>(p: &Payload<'b>, buffer: &'b mut String) -> Output<'b> 
     let result = ToolResult {
         id: p.call_id.whole().unwrap_or_default(),
         is_error: failed || end.denied.is_some(),
+        succeeded: None,
         denied: end.denied,
         denied_by_text: true,
         background_task: None,

@@ -231,6 +231,7 @@ impl Call<'_> {
             tool: tool.into(),
             target,
             ask: calls::ask(tool, input),
+            is_test: false,
         };
         let body = Body::Assistant(assistant(Raw::Absent, vec![block]));
         let texts = Texts { content: Content::Blocks(raw, Vec::new()), ..Texts::default() };
@@ -268,6 +269,7 @@ fn web_search(p: &Payload<'_>, envelope: Envelope<'_>, sink: Sink<'_>) {
     let result = ToolResult {
         id: id.whole().unwrap_or_default(),
         is_error: p.status.word() == Some("failed"),
+        succeeded: None,
         denied: None,
         denied_by_text: false,
         background_task: None,

@@ -6,6 +6,7 @@ use watchbill_protocol::own::event::{OwnEvent, OwnWhat, PromptPlace};
 use watchbill_protocol::own::host::HostMessage;
 
 use crate::commands::{emit, to_json};
+use crate::render::local_date_time;
 use crate::terminal_text::{Paint, Tone, is_steering, lines, one_line};
 
 /// How the events are printed.
@@ -189,7 +190,10 @@ fn words(what: &OwnWhat, paint: Paint) -> Option<String> {
             line(Tone::Dim, "the conversation was compacted".to_owned())
         }
         OwnWhat::Error { text, .. } => line(Tone::Bold, format!("error: {}", one_line(text))),
-        OwnWhat::QueueHeld { held: true, cause } => {
+        OwnWhat::QueueHeld { held: true, until: Some(until), .. } => {
+            line(Tone::Dim, format!("queued prompts wait until {}", local_date_time(until)))
+        }
+        OwnWhat::QueueHeld { held: true, cause, .. } => {
             let cause = one_line(cause.as_deref().unwrap_or("interrupted"));
             line(
                 Tone::Dim,

@@ -15,6 +15,7 @@ use super::run::{done, may_prompt};
 use super::target::{self, new_id};
 use crate::args::{Global, OneSession, Prompt, Queue};
 use crate::commands::{emit, prompt as foreign, running, to_json};
+use crate::render::local_date_time;
 use crate::terminal_text::{Paint, one_line};
 
 /// `prompt --json` of an own session.
@@ -47,9 +48,9 @@ pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<
         None => {
             let row = target::found_row(global, &wanted.session)?;
             let Some((row, own)) = row.as_ref().and_then(|row| Some((row, row.own_id.as_ref()?))) else {
-                if wanted.now || wanted.steer || wanted.wait {
+                if wanted.now || wanted.steer || wanted.wait || wanted.at.is_some() {
                     bail!(
-                        "--now, --steer and --wait need a session of your own; this one runs in a terminal"
+                        "--now, --steer, --at and --wait need a session of your own; this one runs in a terminal"
                     );
                 }
                 return foreign::prompt(global, wanted);
@@ -59,6 +60,9 @@ pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<
             }
             let folder = Folder::of(&data_dir, own)?;
             resumed = target::has_ended(&folder)?;
+            if resumed && wanted.at.is_some() {
+                bail!("--at needs a session that runs; this one has ended");
+            }
             if resumed { goes_on(global, row, &folder)? } else { folder }
         }
     };
@@ -72,16 +76,18 @@ pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<
         (false, false) => PromptWhen::Queue,
     };
     let is_now = when == PromptWhen::Now;
+    if let Some(until) = wanted.at {
+        send(&folder, &new_id(), &OwnCommand::HoldQueue { until: until.to_string() })?;
+    }
     let command = OwnCommand::Prompt { id: id.clone(), text: wanted.text.clone(), images: Vec::new(), when };
     send(&folder, &format!("prompt-{id}"), &command)?;
     if resumed && !wanted.json {
         emit("the session had ended, and goes on\n")?;
     }
-    let held = if is_now { None } else { waiting(&folder)?.held };
-    let go_on = held.as_ref().map(|cause| {
-        let (cause, id) = (one_line(cause), one_line(&wanted.session));
-        format!("queued, and held ({cause}): `watchbill queue {id} --go-on` lets it go on\n")
-    });
+    let queue = waiting(&folder)?;
+    let go_on = queue.held_words(&wanted.session, "it goes", "it go").filter(|_| !is_now);
+    let go_on = go_on.map(|words| format!("queued, and {words}"));
+    let held = queue.held.filter(|_| !is_now);
     if wanted.wait {
         go_on.filter(|_| !wanted.json).map_or(Ok(()), |line| emit(&line))?;
         return done(&wait(&folder, from, &id, Printing { json: wanted.json, paint })?);
@@ -105,11 +111,29 @@ fn goes_on(global: &Global, row: &TrackedSession, folder: &Folder) -> anyhow::Re
 
 /// `queue --json`.
 #[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
 struct Waiting {
-    /// Why the prompts wait for the user: `interrupted`, `error`, `limit`, `login`.
+    /// Why the prompts wait for the user: `interrupted`, `error`, `limit`, `login`, `time`.
     #[serde(skip_serializing_if = "Option::is_none")]
     held: Option<String>,
+    /// Then they go on by themselves, as the user said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_until: Option<String>,
     prompts: Vec<Queued>,
+}
+
+impl Waiting {
+    /// Why the prompts wait, and what lets them go on. `None` if nothing holds them.
+    fn held_words(&self, session: &str, goes: &str, go: &str) -> Option<String> {
+        let (cause, session) = (one_line(self.held.as_ref()?), one_line(session));
+        Some(match &self.held_until {
+            Some(until) => format!(
+                "held until {}, when {goes} on; `watchbill queue {session} --go-on` does not wait\n",
+                local_date_time(until)
+            ),
+            None => format!("held ({cause}): `watchbill queue {session} --go-on` lets {go} on\n"),
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -138,17 +162,11 @@ pub fn queue(global: &Global, wanted: &Queue) -> anyhow::Result<()> {
         return emit(&to_json(&waiting)?);
     }
     let mut text: String = waiting.prompts.iter().map(|prompt| one_line(&prompt.text) + "\n").collect();
-    match &waiting.held {
+    match waiting.held_words(&wanted.session, "they go", "them go") {
         // The agent has them by now, or gets them one after another.
         _ if wanted.go_on && before > 0 => text = format!("{} on\n", plural_goes(before)),
         _ if waiting.prompts.is_empty() => text.push_str("nothing is queued\n"),
-        Some(cause) => {
-            text.push_str(&format!(
-                "held ({}): `watchbill queue {} --go-on` lets them go on\n",
-                one_line(cause),
-                one_line(&wanted.session)
-            ));
-        }
+        Some(words) => text.push_str(&words),
         None => {}
     }
     emit(&text)
@@ -171,7 +189,8 @@ fn waiting(folder: &Folder) -> anyhow::Result<Waiting> {
                         waiting.prompts.push(Queued { id, text });
                     }
                 }
-                OwnWhat::QueueHeld { held, cause } => {
+                OwnWhat::QueueHeld { held, cause, until } => {
+                    waiting.held_until = until;
                     waiting.held = held.then(|| cause.unwrap_or_else(|| "interrupted".to_owned()));
                 }
                 _ => {}

@@ -165,6 +165,7 @@ impl SessionFold {
                 // orphaned.
                 self.turn.pending.clear();
                 self.facts.refusals.end_row();
+                self.facts.work.begin(step.now);
                 self.fold_goal(&prompt.text);
             }
             PromptOrigin::TaskNotification => {
@@ -196,6 +197,7 @@ impl SessionFold {
         let mut ours = false;
         let copied = self.ancestry.is_copied(step.envelope);
         for result in results {
+            self.facts.work.fold_result(result, self.turn.pending.get(&result.id));
             if !copied {
                 self.facts.refusals.fold_result(result, self.turn.pending.get(&result.id), step.now);
             }
@@ -235,7 +237,10 @@ impl SessionFold {
         }
         for block in &answer.blocks {
             match block {
-                Block::ToolUse { id, tool, target, ask } => {
+                Block::ToolUse { id, tool, target, ask, is_test } => {
+                    if *is_test {
+                        self.facts.work.runs_tests(id);
+                    }
                     if ToolKind::of(tool) == ToolKind::StopTask {
                         self.end_background(target);
                     }

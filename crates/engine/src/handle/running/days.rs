@@ -1,8 +1,9 @@
 //! The day and the usage, from the store.
 
-use watchbill_history::query::{day, usage};
+use watchbill_history::query::{day, limits, usage};
 use watchbill_protocol::day::Day;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::limits::LimitUse;
 use watchbill_protocol::usage::UsagePage;
 
 use super::Handle;
@@ -25,6 +26,15 @@ impl Handle {
     pub fn usage(&self, days: u32) -> Result<UsagePage, ApiError> {
         self.has_history()?;
         usage::usage(&self.settings(), days, SystemClock.now())
+    }
+
+    /// Which work chains use up the limits of plans.
+    ///
+    /// # Errors
+    /// When nothing is stored, or the engine has stopped.
+    pub fn limit_use(&self) -> Result<Vec<LimitUse>, ApiError> {
+        self.has_history()?;
+        limits::limit_use(&self.settings(), self.roster(false)?.limits)
     }
 
     /// The demo keeps nothing.

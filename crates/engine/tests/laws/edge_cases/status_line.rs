@@ -91,6 +91,24 @@ fn a_limit_goes_when_its_span_ends() {
 }
 
 #[test]
+fn a_session_that_stopped_at_a_limit_says_when_that_ends() {
+    let mut house = House::live();
+    let end = minutes(&house, 90);
+    let mut refused = answer("You've hit your limit");
+    refused["isApiErrorMessage"] = json!(true);
+    refused["error"] = json!("rate_limit");
+    house.registry(7, A, "idle").write_all(A, [prompt("go"), refused]);
+    let row = house.row(A);
+    assert_eq!((row.state_kind.as_deref(), row.limit_resets_at), (Some("limit"), None));
+    // Another session of the account says it.
+    house.registry(8, B, "busy").write(B, prompt("go")).hook(8, B, word(10_000, 100.0, 1.0, end));
+    assert_eq!(house.row(A).limit_resets_at, Some(end.to_string()));
+    assert_eq!(house.row(B).limit_resets_at, None);
+    house.write_all(A, [prompt("on"), answer("done")]);
+    assert_eq!(house.row(A).limit_resets_at, None);
+}
+
+#[test]
 fn a_session_whose_status_line_no_longer_speaks_shows_its_transcript() {
     let mut house = House::live();
     let end = minutes(&house, 90);

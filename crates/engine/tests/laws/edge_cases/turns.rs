@@ -1,8 +1,8 @@
 //! Beginnings and ends of turns.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::records::{A, B, answer, bash, prompt, result, timeless, turn_over};
+use super::records::{A, B, answer, bash, call, prompt, result, timeless, turn_over};
 use crate::house::{House, PROJECT, state_of, transcript};
 
 #[test]
@@ -106,4 +106,49 @@ fn edge_30_the_first_look_reports_no_change() {
     // A witness's report after that is a change.
     house.at(65.0).registry(7, B, "busy");
     assert_eq!(house.transitions, ["working"]);
+}
+
+/// A result with these words, an error or not.
+fn ended(id: &str, words: &str, is_error: bool) -> Value {
+    let mut record = result(id);
+    record["message"]["content"][0]["content"] = json!(words);
+    record["message"]["content"][0]["is_error"] = json!(is_error);
+    record
+}
+
+#[test]
+fn a_finished_turn_says_what_came_of_it() {
+    let edit = |id: &str, file: &str| {
+        call(id, "Edit", json!({"file_path": file, "old_string": "a", "new_string": "b"}))
+    };
+    let outcome =
+        |house: &House| house.row(A).outcome.map(|outcome| (outcome.files, outcome.passed, outcome.seconds));
+    let mut house = House::live();
+    house.write_all(
+        A,
+        [prompt("go"), edit("e1", "/a"), result("e1"), edit("e2", "/b"), ended("e2", "no such text", true)],
+    );
+    assert_eq!(outcome(&house), None, "it still works");
+    house.at(90.0).write_all(
+        A,
+        [edit("e3", "/a"), result("e3"), bash("t1", "cargo test"), result("t1"), answer("done")],
+    );
+    assert_eq!(outcome(&house), Some((1, Some(true), Some(90))));
+    // What follows a notice of the agent belongs to the same prompt, and an edit makes the tests old.
+    house.at(120.0).write_all(A, [edit("e4", "/c"), result("e4"), answer("more")]);
+    assert_eq!(outcome(&house), Some((2, None, Some(120))));
+    house.at(150.0).write_all(
+        A,
+        [prompt("test"), bash("t2", "cargo test"), ended("t2", "Exit code 101\nfailed", true), answer("no")],
+    );
+    assert_eq!(outcome(&house), Some((0, Some(false), Some(0))));
+    for (command, words) in [
+        ("cargo test", "Command timed out after 2m 0s"),
+        ("cd /gone && cargo test", "Exit code 1\ncd: /gone: No such file or directory"),
+        ("cargo test | tail -1", "Exit code 1"),
+    ] {
+        house.write_all(A, [prompt("again"), bash("t3", command), ended("t3", words, true), answer("?")]);
+        assert_eq!(outcome(&house), None, "{command}: {words}");
+    }
+    assert!(house.write(A, prompt("say something")).write(A, answer("something")).row(A).outcome.is_none());
 }

@@ -25,7 +25,7 @@ import { MockSettings } from "./settings";
 import { type Preset, type Step, UNWELL } from "./presets";
 import { agentTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
 import { everydayChanges } from "./changes";
-import { everydayUsage, noUsage } from "./usage";
+import { everydayUsage, limitUse, noUsage } from "./usage";
 import { MockWords } from "./words";
 
 export class MockHost implements Host {
@@ -73,7 +73,9 @@ export class MockHost implements Host {
       agent === undefined ? { index: offset, within: [] } : { index: callIn(this.#timeline(this.#find(session))), within: [{ agentId: agent, index: offset }] },
     changes: () => this.#preset.changes ?? everydayChanges,
     day: ({ date }) => (date !== undefined && date !== "2026-03-14" ? emptyDay(date) : (this.#preset.day ?? everydayDay)()),
-    usage: ({ days }) => (this.#preset.rows.length === 0 ? noUsage : everydayUsage)(days),
+    // The tokens of today are known where limits are.
+    usage: ({ days }) => (this.#preset.rows.length === 0 || (days === 1 && this.#preset.limits === undefined) ? noUsage : everydayUsage)(days),
+    limit_use: () => limitUse(this.#preset.limits ?? []),
     byte_at: () => 3,
     resume_command: ({ session }) => {
       const { cwd } = this.#find(session);

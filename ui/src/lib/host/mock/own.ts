@@ -27,6 +27,7 @@ export class MockOwnSession {
   alive = true;
   #sinks = new Set<(news: OwnNews) => void>();
   #queue: Prompt[] = [];
+  #held = false;
   #turn: Prompt | undefined;
   #ids = new Set<string>();
 
@@ -84,7 +85,11 @@ export class MockOwnSession {
         return this.#prompt(command);
       case "unqueue":
         return this.#unqueue(command.id);
+      case "hold_queue":
+        this.#held = true;
+        return this.tell({ event: "queue_held", held: true, cause: "time", until: command.until });
       case "release_queue":
+        this.#held = false;
         this.tell({ event: "queue_held", held: false });
         return this.#next();
       case "interrupt":
@@ -145,7 +150,7 @@ export class MockOwnSession {
   }
 
   #next(): void {
-    if (this.#turn !== undefined) return;
+    if (this.#turn !== undefined || this.#held) return;
     this.#turn = this.#queue.shift();
     this.#changed();
     if (this.#turn) this.tell(placed(this.#turn, "sent"), placed(this.#turn, "started"), { event: "turn_start" });

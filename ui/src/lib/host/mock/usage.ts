@@ -1,5 +1,7 @@
 // Made-up usage of the last days.
 
+import type { LimitUse } from "../../bindings/LimitUse";
+import type { PlanLimit } from "../../bindings/PlanLimit";
 import type { UsageDay } from "../../bindings/UsageDay";
 import type { UsagePage } from "../../bindings/UsagePage";
 import type { UsageSum } from "../../bindings/UsageSum";
@@ -37,6 +39,15 @@ export function everydayUsage(days: number): UsagePage {
     prices: [{ date: "2026-03-01", source: "https://prices.example/list" }],
     unpriced: ["claude-next-1"],
   };
+}
+
+/** Who used these limits. */
+export function limitUse(limits: readonly PlanLimit[]): LimitUse[] {
+  const rows = everydayRows();
+  return limits.map((limit) => {
+    const shares = [0.4, 0.2, 0.16].map((part, number) => ({ name: rows[number]?.title ?? "", sessionId: rows[number]?.sessionId ?? "", percent: limit.percent * part, lastHour: number === 1 ? 0 : limit.percent * part * 0.4 }));
+    return { limit, shares, rest: limit.percent * 0.24 };
+  });
 }
 
 /** Nothing was used. */
