@@ -151,7 +151,7 @@ test("a session that stopped at a limit goes on at its reset, or another agent d
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await page.locator(".resets").getByRole("button", { name: "Go on then" }).click();
-    await becomeCommands(page, "own-codex", [{ do: "hold_queue", until }, { do: "prompt", text: "Go on", when: "queue" }]);
+    await becomeCommands(page, "own-codex", [{ do: "go_on_at", until, text: "Go on" }]);
     await becomes(page, chips, ["Go on"]);
     assert.match(await page.locator(".queue").textContent(), /^Goes on at \d\d:\d\d:/);
     assert.equal(await page.locator(".resets").count(), 0);

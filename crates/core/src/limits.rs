@@ -126,13 +126,15 @@ impl Limits {
         self.known.values().filter(|known| known.limit.resets_at > now).cloned().collect()
     }
 
-    /// When an account's limit ends that is used up as far as is known, or has ended since that time. Of several the fullest.
+    /// When an account's limit ends that was used up at that time, as far as is known. `None` if several may have been.
     pub fn used_up_until(&self, agent: Agent, folder: &str, since: Timestamp) -> Option<Timestamp> {
         let of_account = self.known.values().filter(|known| known.agent == agent && *known.folder == *folder);
-        let full = of_account
-            .map(|known| &known.limit)
-            .filter(|limit| limit.used >= USED_UP && limit.resets_at > since);
-        full.max_by_key(|limit| (limit.used, limit.resets_at)).map(|limit| limit.resets_at)
+        let ran = of_account.map(|known| &known.limit).filter(|limit| {
+            let length = Millis::from_secs(i64::from(limit.minutes) * 60);
+            limit.resets_at > since && limit.resets_at - length <= since + SAME_SPAN
+        });
+        let mut full = ran.filter(|limit| limit.used >= USED_UP).map(|limit| limit.resets_at);
+        full.next().filter(|_| full.next().is_none())
     }
 
     /// When the next of these spans ends.
@@ -142,7 +144,10 @@ impl Limits {
 
     /// The clock was set back to `now`.
     pub fn turn_back(&mut self, now: Timestamp) {
-        self.known.values_mut().for_each(|known| known.said_at = known.said_at.min(now));
+        for known in self.known.values_mut() {
+            known.said_at = known.said_at.min(now);
+            known.growth.iter_mut().for_each(|step| step.0 = step.0.min(now));
+        }
     }
 }
 
@@ -272,19 +277,19 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_by_the_fullest_limit_of_the_account() {
+    fn a_refusal_is_by_the_one_limit_of_the_account_that_was_full() {
+        let until =
+            |limits: &Limits, folder: &str, minute| limits.used_up_until(Agent::Claude, folder, at(minute));
         let (mut limits, folder, session) = (Limits::default(), Arc::from("/x"), SessionId::new("a"));
-        let week = Limit { minutes: 10_080, used: 9_600, resets_at: at(4_000) };
-        limits.take(Agent::Claude, &folder, &session, at(0), &[limit(99, 100), week], true);
-        assert_eq!(limits.used_up_until(Agent::Claude, "/x", at(1)), Some(at(100)));
-        assert_eq!(
-            limits.used_up_until(Agent::Claude, "/x", at(200)),
-            Some(at(4_000)),
-            "refused after its end"
-        );
-        assert_eq!(limits.used_up_until(Agent::Claude, "/y", at(1)), None);
-        limits.take(Agent::Claude, &folder, &session, at(101), &[limit(3, 400)], true);
-        assert_eq!(limits.used_up_until(Agent::Claude, "/x", at(1)), Some(at(4_000)));
+        let week = |used| Limit { minutes: 10_080, used, resets_at: at(4_000) };
+        limits.take(Agent::Claude, &folder, &session, at(0), &[limit(99, 100), week(5_000)], true);
+        assert_eq!(until(&limits, "/x", 1), Some(at(100)));
+        assert_eq!(until(&limits, "/x", 200), None, "refused after its end");
+        assert_eq!(until(&limits, "/x", -400), None, "refused before its span began");
+        assert_eq!(until(&limits, "/y", 1), None);
+        limits.take(Agent::Claude, &folder, &session, at(2), &[week(9_600)], true);
+        assert_eq!(until(&limits, "/x", 3), None, "either may have been it");
+        assert_eq!(until(&limits, "/x", 200), Some(at(4_000)));
     }
 
     #[test]

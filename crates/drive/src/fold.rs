@@ -56,6 +56,8 @@ pub struct OwnFold {
     pub goal: Option<Arc<str>>,
     /// Why queued prompts wait for the user.
     pub held: Option<Arc<str>>,
+    /// When they go on by themselves, as the user said.
+    until: Option<Arc<str>>,
     /// The context: tokens in it, and how many fit.
     pub context: Option<(u64, Option<u64>)>,
     /// Tokens of all turns.
@@ -90,6 +92,7 @@ impl OwnFold {
             version: None,
             goal: None,
             held: None,
+            until: None,
             context: None,
             tokens: None,
             calls: Vec::new(),
@@ -154,6 +157,12 @@ impl OwnFold {
         self.pid.filter(|_| self.is_live())
     }
 
+    /// When a limit stopped it, while it rests since then.
+    pub fn stopped_by_limit(&self) -> Option<Timestamp> {
+        let by_limit = matches!(&self.turn, Turn::Over(reason, _) if **reason == *"limit");
+        (by_limit && self.is_live()).then_some(self.since)
+    }
+
     /// When the newest event came.
     pub fn last_at(&self) -> Timestamp {
         self.last_at
@@ -173,7 +182,8 @@ impl OwnFold {
             OwnWhat::Changed { model, mode } => self.change(model, mode),
             OwnWhat::Moved { session } => self.move_on(at, session),
             OwnWhat::Prompt { id, text, place, .. } => self.prompt(at, id, text, *place),
-            OwnWhat::QueueHeld { held, cause, .. } => {
+            OwnWhat::QueueHeld { held, cause, until } => {
+                self.until = filled(until);
                 self.held = held.then(|| filled(cause).unwrap_or_else(|| "interrupted".into()));
             }
             OwnWhat::TurnStart => self.work(at, Beside::Nothing),
@@ -389,6 +399,10 @@ impl OwnFold {
             return reading.map(|reading| OwnReading { ask: Some(ask.call.clone()), ..reading });
         }
         let (state, kind, detail) = match self.turn {
+            // The user has decided.
+            Turn::Over(..) if self.until.is_some() => {
+                (State::Idle, None, "what is queued goes on at the time that the user said".to_owned())
+            }
             Turn::None if self.session.is_none() => {
                 (State::Idle, None, "the agent starts with the first prompt".to_owned())
             }

@@ -17,8 +17,19 @@ use crate::agent::Agent;
 use crate::prompt_queue::Act;
 use crate::session::{Session, wall_clock};
 
+/// How far away the time may be at which a queue goes on.
+const LONGEST_HOLD: Duration = Duration::from_secs(31 * 86_400);
+/// How often such a queue looks at the time. A wait does not count the time in which the machine sleeps.
+const HOLD_LOOK: Duration = Duration::from_secs(300);
+
 /// How long an interrupted turn may go on before readers are told. Agents take half a second at most (measured).
 const REACTION: Duration = Duration::from_secs(5);
+
+/// The time since the machine started, also while it slept. Setting the clock does not change it.
+fn since_boot() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
 
 impl Session {
     /// Carries out a command. One that was sent before has its old answer, and no effect.
@@ -60,6 +71,16 @@ impl Session {
         if is_ending && !matches!(command, OwnCommand::Stop) {
             return Err(ApiError::new(ErrorCode::Conflict, "the agent has ended, or is being ended"));
         }
+        if let OwnCommand::GoOnAt { until, id, text } = command {
+            self.go_on_at(until)?;
+            if text.is_empty() && self.queue.is_empty() {
+                return Err(ApiError::new(ErrorCode::Conflict, "no prompt waits"));
+            }
+            if id.len() > MAX_CALL_ID_BYTES {
+                return Err(ApiError::new(ErrorCode::Invalid, "the id of the prompt is too long"));
+            }
+            self.queue.has_room(id, text, &[])?;
+        }
         if let OwnCommand::Prompt { id, text, images, .. } = command {
             if id.len() > MAX_CALL_ID_BYTES {
                 return Err(ApiError::new(ErrorCode::Invalid, "the id of the prompt is too long"));
@@ -94,11 +115,17 @@ impl Session {
                 self.act(acts);
                 Ok(())
             }
-            OwnCommand::HoldQueue { until } => {
-                let until = Timestamp::parse(until)
-                    .ok_or_else(|| ApiError::new(ErrorCode::Invalid, "the time is not in RFC 3339"))?;
-                let acts = self.queue.hold_until(until);
-                self.act(acts);
+            OwnCommand::GoOnAt { until, id, text } => {
+                let (until, left) = self.go_on_at(until)?;
+                // Held before the prompt is there, so that it does not slip through.
+                let held = self.queue.hold_until(until);
+                let queued = match text.is_empty() {
+                    true => Vec::new(),
+                    false => self.queue.take(id, text, &[], PromptWhen::Queue, self.is_busy()),
+                };
+                self.state.go_on_at = Some(since_boot() + left);
+                self.act(held);
+                self.act(queued);
                 Ok(())
             }
             OwnCommand::Interrupt => {
@@ -157,11 +184,24 @@ impl Session {
         Some((self.state.interrupted? + REACTION).saturating_sub(self.now()))
     }
 
-    /// How long until the queue goes on at its time. The machine may sleep or its clock be set meanwhile, so this looks at the clock
-    /// every minute.
+    /// The time at which the queue goes on, and how long that is from now.
+    fn go_on_at(&self, until: &str) -> Result<(Timestamp, Duration), ApiError> {
+        let until = Timestamp::parse(until)
+            .ok_or_else(|| ApiError::new(ErrorCode::Invalid, "the time is not in RFC 3339"))?;
+        let left = u64::try_from(until.since(wall_clock()).0).unwrap_or(0);
+        match Duration::from_millis(left) {
+            Duration::ZERO => Err(ApiError::new(ErrorCode::Invalid, "the time is over")),
+            left if left > LONGEST_HOLD => {
+                Err(ApiError::new(ErrorCode::Invalid, "the time is more than 31 days away"))
+            }
+            left => Ok((until, left)),
+        }
+    }
+
+    /// How long until the queue goes on at its time, or until this is asked again, because the machine may sleep meanwhile.
     pub(super) fn queue_due(&self) -> Option<Duration> {
-        let left = self.queue.until()?.since(wall_clock()).0;
-        Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)).min(Duration::from_secs(60)))
+        self.queue.until()?;
+        Some(self.state.go_on_at?.saturating_sub(since_boot()).min(HOLD_LOOK))
     }
 
     /// Reports a turn that goes on although it was interrupted, once for each interrupt.

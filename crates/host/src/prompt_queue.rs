@@ -147,11 +147,22 @@ impl PromptQueue {
 
     /// Holds what waits until the user lets it go on. Where nothing waits, nothing is held.
     pub fn hold(&mut self, cause: &str) -> Vec<Act> {
+        let acts = self.forget_time();
         if self.waiting.is_empty() || self.held.is_some() {
-            return Vec::new();
+            return acts;
         }
         self.held = Some(cause.to_owned());
         vec![self.tell_held()]
+    }
+
+    /// What the user said of a time was said of another situation.
+    fn forget_time(&mut self) -> Vec<Act> {
+        self.until.take().map(|_| self.tell_held()).into_iter().collect()
+    }
+
+    /// Whether any prompt waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
     }
 
     /// Holds what waits and what comes, and lets it go on at a time.
@@ -203,8 +214,9 @@ impl PromptQueue {
             }
             OwnWhat::TurnStart => {
                 self.turn_runs = true;
-                Vec::new()
+                self.forget_time()
             }
+            OwnWhat::Moved { .. } => self.forget_time(),
             OwnWhat::TurnEnd { reason, .. } => {
                 self.turn_runs = false;
                 let by_us = std::mem::take(&mut self.by_us);
@@ -252,9 +264,13 @@ impl PromptQueue {
 
     /// Takes up a prompt from the log of an earlier host, with what that log says of it.
     pub fn recall(&mut self, command: &OwnCommand) {
-        let OwnCommand::Prompt { id, text, images, when } = command else { return };
+        let (id, text, images, when) = match command {
+            OwnCommand::Prompt { id, text, images, when } => (id, text, &images[..], *when),
+            OwnCommand::GoOnAt { id, text, .. } if !text.is_empty() => (id, text, &[][..], PromptWhen::Queue),
+            _ => return,
+        };
         if self.places.insert(id.clone(), PromptPlace::Queued).is_none() {
-            let waiting = Waiting { id: id.clone(), text: text.clone(), images: images.clone(), when: *when };
+            let waiting = Waiting { id: id.clone(), text: text.clone(), images: images.to_vec(), when };
             self.waiting.push_back(waiting);
         }
     }

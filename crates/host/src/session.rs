@@ -66,6 +66,8 @@ pub(super) struct State {
     pub ready: bool,
     /// When the turn that runs was interrupted, in the time of the loop.
     pub interrupted: Option<Duration>,
+    /// When a queue goes on that is held until a time, since the start of the machine.
+    pub go_on_at: Option<Duration>,
     /// Outputs of the agent that are still open.
     pub outputs: u32,
     /// How the agent ended.

@@ -251,7 +251,8 @@ impl Store {
     pub fn sessions_below(&self, agent: &str, folder: &str) -> Result<HashSet<Arc<str>>, StoreError> {
         let query = "SELECT DISTINCT s.session_id FROM files f JOIN sessions s ON s.id = f.session
             WHERE s.agent = ?1 AND substr(f.path, 1, length(?2)) = ?2";
-        let below = format!("{folder}{}", std::path::MAIN_SEPARATOR);
+        let separator = std::path::MAIN_SEPARATOR;
+        let below = format!("{}{separator}", folder.trim_end_matches(separator));
         let rows: Vec<Arc<str>> = self.rows(query, [agent, &below], |row| row.get(0))?;
         Ok(rows.into_iter().collect())
     }

@@ -41,7 +41,10 @@ pub(super) fn settle(rooms: &mut Rooms, chains_may_wait: bool, out: &mut Vec<Out
         rooms.alerting.observe_limits(rooms.status_lines.published(), rooms.env.now());
         // They say when the limit ends that stopped them.
         let shown = rooms.rows.published(true).iter();
-        let stopped = shown.filter(|shown| shown.row.state_kind == Some(StateKind::Limit));
+        let of_limit =
+            |id: &SessionId| rooms.own.of(id).is_some_and(|own| own.fold.stopped_by_limit().is_some());
+        let stopped =
+            shown.filter(|shown| shown.row.state_kind == Some(StateKind::Limit) || of_limit(&shown.id));
         let stopped: Vec<SessionId> = stopped.map(|shown| shown.id.clone()).collect();
         rooms.rows.mark_all(stopped);
     }

@@ -85,11 +85,14 @@ fn is_shown_by_host(rooms: &Rooms, id: &SessionId) -> bool {
 /// The row of a session, and the time to check it again. Its `needs` and `unseen` are not set.
 pub(super) fn new_row(rooms: &Rooms, id: &SessionId) -> Option<(Row, Option<Timestamp>)> {
     let (mut row, due) = row(&inputs(rooms, id))?;
-    if row.state_kind == Some(StateKind::Limit)
+    let shown = (row.state_kind == Some(StateKind::Limit)).then_some(row.state_since);
+    // A session of one's own can go on then, also after it has become idle.
+    let stopped = shown.or_else(|| rooms.own.of(id)?.fold.stopped_by_limit());
+    if let Some(stopped) = stopped
         && let Some(root) = rooms.sessions.get(id).and_then(|session| session.root.as_ref())
     {
         let folder = root.to_string_lossy();
-        row.limit_resets_at = rooms.status_lines.used_up_until(row.agent, &folder, row.state_since);
+        row.limit_resets_at = rooms.status_lines.used_up_until(row.agent, &folder, stopped);
     }
     Some((row, due))
 }

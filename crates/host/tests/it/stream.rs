@@ -164,31 +164,78 @@ fn an_interrupt_holds_the_queue_until_the_user_lets_it_go_on() {
     assert_eq!(received(&stage), [slow, next]);
 }
 
+/// `GoOnAt` with a prompt of this id, so many milliseconds from now.
+fn go_on_at(id: &str, text: &str, millis: i64) -> OwnCommand {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    let until = Timestamp::from_millis(i64::try_from(now).unwrap() + millis);
+    OwnCommand::GoOnAt { until: until.to_string(), id: id.to_owned(), text: text.to_owned() }
+}
+
 #[test]
 fn a_queue_that_is_held_until_a_time_goes_on_then_and_at_once_if_the_user_says_so() {
     let stage = Stage::new();
     let session = stage.start(&spec(&stage));
     let mut told = session.attach();
-    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let hold = |millis: u128| {
-        let until = Timestamp::from_millis(i64::try_from(now().as_millis() + millis).unwrap());
-        session.send(&OwnCommand::HoldQueue { until: until.to_string() }).unwrap();
-        until
-    };
-    let until = hold(1_500);
-    let first = session.prompt("go on", PromptWhen::Queue);
+    let first = go_on_at("first", "go on", 1_500);
+    session.send(&first).unwrap();
     told.until("the hold", Attached::is_held);
-    told.until_at(&first, PromptPlace::Done);
+    told.until_at("first", PromptPlace::Done);
     let done = told.events.last().unwrap().at.clone();
-    assert!(done >= until.to_string() && !told.is_held(), "{done} {until}");
-    hold(3_600_000);
-    let later = session.prompt("later", PromptWhen::Queue);
-    told.until_at(&later, PromptPlace::Queued);
+    let OwnCommand::GoOnAt { until, .. } = &first else { unreachable!() };
+    assert!(done >= *until && !told.is_held(), "{done} {until}");
+    session.send(&go_on_at("later", "later", 3_600_000)).unwrap();
+    told.until_at("later", PromptPlace::Queued);
     assert!(told.is_held());
     session.send(&OwnCommand::ReleaseQueue).unwrap();
-    told.until_at(&later, PromptPlace::Done);
-    assert_eq!(received(&stage), [first, later]);
-    assert!(session.send(&OwnCommand::HoldQueue { until: "soon".into() }).is_err());
+    told.until_at("later", PromptPlace::Done);
+    assert_eq!(received(&stage), ["first", "later"]);
+    for (at, text) in [(-1_000, "past"), (0, "now"), (32 * 86_400_000, "far"), (3_600_000, "")] {
+        assert!(session.send(&go_on_at("refused", text, at)).is_err(), "{at} {text:?}");
+    }
+}
+
+/// The user said it of a session that rests. After another turn that may be wrong, so the queue waits for the user.
+#[test]
+fn another_turn_or_an_interrupt_makes_a_queue_wait_for_the_user_again() {
+    for interrupts in [false, true] {
+        let stage = Stage::new();
+        let session = stage.start(&spec(&stage));
+        let mut told = session.attach();
+        session.send(&go_on_at("later", "later", 3_600_000)).unwrap();
+        let until = |told: &Attached| {
+            told.events.iter().rev().find_map(|event| match &event.what {
+                OwnWhat::QueueHeld { until, .. } => Some(until.is_some()),
+                _ => None,
+            })
+        };
+        told.until("the time", |told| until(told) == Some(true));
+        if interrupts {
+            session.send(&OwnCommand::Interrupt).unwrap();
+        } else {
+            let other = session.prompt("other", PromptWhen::Now);
+            told.until_at(&other, PromptPlace::Done);
+        }
+        told.until("no time", |told| until(told) == Some(false));
+        assert!(told.is_held() && told.place("later") == Some(PromptPlace::Queued));
+    }
+}
+
+/// A host that is killed meanwhile loses no prompt, and the next one sends none by itself.
+#[test]
+fn a_prompt_for_a_time_survives_its_host_and_waits_for_the_user() {
+    let stage = Stage::new();
+    let spec = spec(&stage);
+    let session = stage.start(&spec);
+    session.send(&go_on_at("later", "later", 1_000)).unwrap();
+    let host = session.host();
+    kill(host);
+    crate::stage::wait_until("the end of the host", || !crate::stage::is_alive(host));
+    let session = stage.resume(&spec.session);
+    let mut told = session.attach();
+    told.until("the present", |told| told.caught_up);
+    let other = session.prompt("other", PromptWhen::Now);
+    told.until_at(&other, PromptPlace::Done);
+    assert!(told.is_held() && told.place("later") == Some(PromptPlace::Queued));
 }
 
 #[test]

@@ -33,10 +33,15 @@ pub enum OwnCommand {
     ClearQueue,
     /// Lets held prompts go on.
     ReleaseQueue,
-    /// Holds all queued prompts, those that come later too, and lets them go on at a time.
-    HoldQueue {
-        /// RFC 3339.
+    /// Holds all queued prompts, those that come later too, and lets them go on at a time. If a turn begins before, if one is broken off or
+    /// the conversation changes, the queue stays held.
+    GoOnAt {
+        /// RFC 3339; in the next 31 days.
         until: String,
+        /// The id of one more prompt.
+        id: String,
+        /// Its text. Empty: only what waits already.
+        text: String,
     },
     /// Ends the running turn. Queued prompts are held.
     Interrupt,

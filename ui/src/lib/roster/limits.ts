@@ -71,7 +71,7 @@ const MOST = 5;
 
 /** Which work used how much of a limit, at most five. Others and other machines stand last. */
 export function sharesOf(limit: PlanLimit, uses: readonly LimitUse[]): Share[] {
-  const use = uses.find(({ limit: of }) => of.agent === limit.agent && of.folder === limit.folder && of.minutes === limit.minutes);
+  const use = uses.find(({ limit: of }) => of.agent === limit.agent && of.folder === limit.folder && of.minutes === limit.minutes && of.resetsAt === limit.resetsAt);
   const large = use?.shares.filter(({ percent }) => percent >= SMALL).slice(0, MOST) ?? [];
   const shares = large.map(({ lastHour, ...share }) => ({ ...share, hour: lastHour >= SMALL ? `last hour ${Math.round(lastHour)} %` : "" }));
   const rest = (use?.limit.percent ?? 0) - large.reduce((sum, { percent }) => sum + percent, 0);

@@ -76,10 +76,11 @@ pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<
         (false, false) => PromptWhen::Queue,
     };
     let is_now = when == PromptWhen::Now;
-    if let Some(until) = wanted.at {
-        send(&folder, &new_id(), &OwnCommand::HoldQueue { until: until.to_string() })?;
-    }
-    let command = OwnCommand::Prompt { id: id.clone(), text: wanted.text.clone(), images: Vec::new(), when };
+    let (text, prompt) = (wanted.text.clone(), id.clone());
+    let command = match wanted.at {
+        Some(until) => OwnCommand::GoOnAt { until: until.to_string(), id: prompt, text },
+        None => OwnCommand::Prompt { id: prompt, text, images: Vec::new(), when },
+    };
     send(&folder, &format!("prompt-{id}"), &command)?;
     if resumed && !wanted.json {
         emit("the session had ended, and goes on\n")?;

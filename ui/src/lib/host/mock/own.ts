@@ -85,8 +85,9 @@ export class MockOwnSession {
         return this.#prompt(command);
       case "unqueue":
         return this.#unqueue(command.id);
-      case "hold_queue":
+      case "go_on_at":
         this.#held = true;
+        if (command.text !== "") this.#prompt({ do: "prompt", id: command.id, text: command.text, images: [], when: "queue" });
         return this.tell({ event: "queue_held", held: true, cause: "time", until: command.until });
       case "release_queue":
         this.#held = false;
