@@ -16,6 +16,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger, Usage};
 
 use crate::chain::{Boundary, Link, Segment};
+use crate::limits::percent;
 use crate::request::{Request, RequestRule};
 use crate::roster::{
     Context, Group, GroupCounts, Outcome, PendingTool, Problem, PullRequest, Refused, RefusedCall,
@@ -159,11 +160,6 @@ impl Context {
         });
         Self { used, size, percent }
     }
-}
-
-/// Hundredths of a percent as a percentage.
-pub(crate) fn percent(hundredths: u32) -> f64 {
-    f64::from(hundredths) / 100.0
 }
 
 impl From<core_roster::Group> for Group {

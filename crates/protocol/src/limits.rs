@@ -4,8 +4,6 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use watchbill_core::limits::{KnownLimit, Limit};
 
-use crate::convert::percent;
-
 /// How much of a plan's limit is used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -95,4 +93,9 @@ impl From<&KnownLimit> for PlanLimit {
                 .collect(),
         }
     }
+}
+
+/// Hundredths of a percent as a percentage.
+pub(crate) fn percent(hundredths: u32) -> f64 {
+    f64::from(hundredths) / 100.0
 }

@@ -1,6 +1,6 @@
 //! The settings of a command, and a single look at the sessions.
 
-use watchbill_engine::alone::single_look::look;
+use watchbill_engine::alone::single_look::{look, look_at_recent};
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_sources;
@@ -38,4 +38,11 @@ pub fn configuration(global: &Global) -> anyhow::Result<Configuration> {
         config: global.config.clone(),
     };
     Ok(Configuration::open(&given, &|name| std::env::var_os(name))?)
+}
+
+/// A single look at the sessions of the default roster.
+pub fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
+    let settings = settings(global)?;
+    let world = with_archive(real_sources(), &settings);
+    Ok(look_at_recent(settings, world, outlook, &SystemClock))
 }

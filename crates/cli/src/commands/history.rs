@@ -24,7 +24,8 @@ use watchbill_protocol::socket::IndexProgress;
 use watchbill_protocol::store::IndexReport;
 use watchbill_settings::Settings;
 
-use super::{emit, recent, running, settings, to_json, width};
+use super::context::recent;
+use super::{emit, running, settings, to_json, width};
 use crate::args::{Forget, Global, Search, StatsKey};
 use crate::progress::{Bar, RemovalBar};
 use crate::render;

@@ -25,13 +25,9 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::Path;
 
-use watchbill_engine::alone::single_look::look_at_recent;
-use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::doctor;
-use watchbill_engine::handle::real_sources;
 use watchbill_engine::model::publish::snapshot;
-use watchbill_engine::world::archive::with_archive;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::{sender, status_line};
@@ -41,7 +37,7 @@ use crate::args::{Cli, ColorChoice, Command, Global, OneSession};
 use crate::render::{self, roster::NO_REFUSED, roster::RosterView};
 use crate::terminal_text::Paint;
 
-use context::{configuration, engine, gate, settings};
+use context::{configuration, engine, gate, recent, settings};
 use output::to_json;
 pub use output::{emit, width};
 
@@ -140,13 +136,6 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             emit(&answer(&engine, &command, &global, paint)?)
         }
     }
-}
-
-/// A single look at the sessions of the default roster.
-fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
-    let settings = settings(global)?;
-    let world = with_archive(real_sources(), &settings);
-    Ok(look_at_recent(settings, world, outlook, &SystemClock))
 }
 
 fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> anyhow::Result<String> {

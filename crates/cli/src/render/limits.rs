@@ -9,7 +9,7 @@ use crate::terminal_text::{Paint, Tone, cut, one_line, wrap};
 /// A head for each limit, with a line for each work chain below it.
 pub fn render(limits: &[LimitUse], width: usize, paint: Paint) -> String {
     if limits.is_empty() {
-        return "no agent has said how much of its plan is used; Claude Code says it in its status line: `watchbill hooks install --statusline`\n".to_owned();
+        return "no agent has said how much of its plan is used; `watchbill hooks install --statusline` lets it say that in its status line\n".to_owned();
     }
     let mut out = String::new();
     for LimitUse { limit, shares, rest } in limits {
