@@ -130,6 +130,8 @@ const PICTURES = {
   "usage-1600": { width: 1600, height: 900, scheme: "dark", steps: ["u", "wait:.column", "click:text=90 days", "click:text=Requests"] },
   "usage-nothing": { mock: "empty", width: 900, height: 320, scheme: "light", steps: ["u", "wait:.nothing"] },
   "system-colours-usage": { width: 1200, height: 560, scheme: "dark", forced: "active", steps: ["u", "wait:.column"] },
+  unseen: { mock: "unseen", height: 420 },
+  "system-colours-unseen": { mock: "unseen", height: 420, scheme: "dark", forced: "active", steps: ["j"] },
   "first-run": { mock: "first", height: 520 },
   "hooks-offer": { mock: "unhooked", height: 320, scheme: "dark" },
   "hooks-change": { mock: "unhooked", height: 560, scheme: "light", steps: ["click:text=Show the change"] },

@@ -130,6 +130,11 @@ impl Limits {
 }
 
 impl KnownLimit {
+    /// When its span began.
+    pub fn begins(&self) -> Timestamp {
+        self.limit.resets_at - Millis::from_secs(i64::from(self.limit.minutes) * 60)
+    }
+
     fn gives_way_to(&self, word: &Self, is_fresh: bool) -> bool {
         if word.session == self.session || is_fresh {
             (word.said_at, word.limit.used) > (self.said_at, self.limit.used)

@@ -70,13 +70,16 @@ test("the foot of the roster has the limits, and is absent without any", async (
   expect(container.textContent!.trim()).toBe("");
 });
 
-test("the usage says each limit with its pace, and who said it", () => {
-  const { container } = render(PlanLimits, { limits: planLimits(), now: ENGINE_START, titleOf: () => "Publish the 2.4 release" });
+test("the usage says each limit with its pace and who said it, or how it comes to be said", async () => {
+  const { container } = render(PlanLimits, { limits: planLimits(), now: ENGINE_START, titleOf: () => "Publish the 2.4 release", onsetup: () => {} });
   const text = container.textContent!.replace(/\s+/g, " ");
   for (const part of ["5 hours 78 %", "At this pace full at", "Week 41 %", "Enough, at this pace", "in 1 h 38 min", "As Claude Code said at", "in “Publish the 2.4 release”."]) expect(text).toContain(part);
   expect(screen.getAllByRole("meter").map((meter) => meter.getAttribute("aria-valuenow"))).toEqual(["78", "41"]);
   cleanup();
-  expect(render(PlanLimits, { limits: [], now: ENGINE_START, titleOf: () => undefined }).container.textContent).toContain("hooks install --statusline");
+  const onsetup = vi.fn();
+  render(PlanLimits, { limits: [], now: ENGINE_START, titleOf: () => undefined, onsetup });
+  await fireEvent.click(screen.getByRole("button", { name: "Settings…" }));
+  expect(onsetup).toHaveBeenCalledOnce();
 });
 
 test("a row names its agent where there are several", () => {
