@@ -133,6 +133,7 @@ const PICTURES = {
   unseen: { mock: "unseen", height: 420 },
   "system-colours-unseen": { mock: "unseen", height: 420, scheme: "dark", forced: "active", steps: ["j"] },
   "first-run": { mock: "first", height: 520 },
+  demo: { mock: "first", height: 360, scheme: "light", steps: ["click:text=Show me a demo", "wait:[aria-label=Demo]", "wait:[data-session]"] },
   "hooks-offer": { mock: "unhooked", height: 320, scheme: "dark" },
   "hooks-change": { mock: "unhooked", height: 560, scheme: "light", steps: ["click:text=Show the change"] },
   settings: { place: "#settings", width: 640, height: 2640 },

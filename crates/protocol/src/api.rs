@@ -205,6 +205,8 @@ requests! {
     [Window] OpenLink { #[doc = "The address."] address: String } => ();
     /// Shows made-up sessions instead of the real ones of this machine.
     [Window] StartDemo => ();
+    /// Shows the real sessions again.
+    [Window] LeaveDemo => ();
     /// Makes the window a strip above all others, or the full window again. The outcome comes as a [`ShellMessage`].
     [Window] SetCompact { #[doc = "A strip."] on: bool } => ();
     /// Shows the settings window, in front.

@@ -155,6 +155,7 @@ impl Router {
             Request::OpenFolder { .. }
             | Request::OpenLink { .. }
             | Request::StartDemo
+            | Request::LeaveDemo
             | Request::SetCompact { .. }
             | Request::OpenSettings
             | Request::Autostart

@@ -185,7 +185,7 @@ session: string, } | { "request": "open_link",
 /**
  *The address.
  */
-address: string, } | { "request": "start_demo" } | { "request": "set_compact", 
+address: string, } | { "request": "start_demo" } | { "request": "leave_demo" } | { "request": "set_compact", 
 /**
  *A strip.
  */
