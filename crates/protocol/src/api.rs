@@ -239,9 +239,10 @@ requests! {
     #[ts(skip)]
     [Prompt] Prompt(PromptCall) => PromptSent;
 
+    /// What would be removed with the sessions of a work chain, or with one session.
+    [Window] ForgetPreview { #[doc = "The id of either."] named: String } => ForgetReport;
     /// Removes sessions from the stored history for good.
-    #[ts(skip)]
-    [Program] Forget { #[doc = "Whole ids."] sessions: Vec<String> } => Option<ForgetReport>;
+    [Change] Forget { #[doc = "Whole ids."] sessions: Vec<String> } => Option<ForgetReport>;
     /// Removes the sessions that were last active before a time.
     #[ts(skip)]
     [Program] ForgetBefore { #[doc = "RFC 3339."] before: String } => Option<ForgetReport>;

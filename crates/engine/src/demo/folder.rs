@@ -4,7 +4,31 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::ids::Instance;
+use watchbill_platform::files::private_dir;
+use watchbill_watch::process::{Processes, SystemProcesses};
+
 use crate::socket::access::CommandId;
+
+/// The name of such a folder, before the id of its process.
+const PREFIX: &str = "watchbill-demo-";
+
+/// Removes the folders of demos that were killed. Those of other users stay.
+fn remove_left() {
+    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok());
+        let is_gone = |pid| {
+            let instance = Instance { pid, proc_start: None };
+            SystemProcesses::new().probe(&instance, None) == Liveness::Dead
+        };
+        if pid.is_some_and(is_gone) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
 
 /// A folder that is removed with everything in it when this value is dropped.
 #[derive(Debug)]
@@ -16,11 +40,9 @@ impl DemoFolder {
     /// # Errors
     /// When the system's temporary folder takes none.
     pub fn make() -> io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("watchbill-demo-{}", CommandId::new()));
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&path)?;
+        remove_left();
+        let path = std::env::temp_dir().join(format!("{PREFIX}{}-{}", std::process::id(), CommandId::new()));
+        private_dir(&path)?;
         let made = Self(path);
         std::fs::create_dir(made.data_dir())?;
         made.repository(&made.0.join("api-server"));
@@ -80,5 +102,21 @@ impl Drop for DemoFolder {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
             tracing::debug!(%error, "a folder of the demo stays");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_killed_demo_goes_with_the_next_start_and_that_of_a_running_one_stays() {
+        let mut ended = Command::new(std::env::current_exe().unwrap());
+        let mut ended = ended.arg("--list").stdout(Stdio::null()).spawn().unwrap();
+        ended.wait().unwrap();
+        let left = std::env::temp_dir().join(format!("{PREFIX}{}-left", ended.id()));
+        std::fs::create_dir_all(left.join("data")).unwrap();
+        let (one, two) = (DemoFolder::make().unwrap(), DemoFolder::make().unwrap());
+        assert!(!left.exists() && one.data_dir().is_dir() && two.data_dir().is_dir());
     }
 }

@@ -225,4 +225,12 @@ seen: string,
 /**
  * What the user decides.
  */
-decision: RequestDecision, };
+decision: RequestDecision, } | { "request": "forget_preview", 
+/**
+ *The id of either.
+ */
+named: string, } | { "request": "forget", 
+/**
+ *Whole ids.
+ */
+sessions: Array<string>, };
