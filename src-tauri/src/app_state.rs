@@ -293,10 +293,10 @@ impl AppState {
         self.demo.load(Ordering::Acquire)
     }
 
-    /// Shows made-up sessions from now on.
-    pub fn show_demo(&self, engine: Handle) {
+    /// Shows this engine's sessions from now on, made up or not.
+    pub fn exchange_demo(&self, engine: Handle, is_demo: bool) {
         let _deciding = self.restarted();
-        self.demo.store(true, Ordering::Release);
+        self.demo.store(is_demo, Ordering::Release);
         self.exchange(engine);
     }
 

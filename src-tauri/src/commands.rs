@@ -11,6 +11,7 @@ use watchbill_engine::router::access::{Face, may};
 use watchbill_protocol::api::{ApiReply, ApiRequest, ApiSubscription};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::shell::ShellMessage;
+use watchbill_settings::Configuration;
 
 use crate::app_state::AppState;
 use crate::autostart::Switch;
@@ -36,8 +37,17 @@ pub async fn ask(app: AppHandle, page: WebviewWindow, request: ApiRequest) -> Re
             ApiReply::OpenLink(())
         }
         ApiRequest::StartDemo => {
-            app_state.show_demo(off_thread(start_demo).await?);
+            let demo = off_thread(|| engine::demo().map_err(not_started)).await?;
+            app_state.exchange_demo(demo, true);
+            app.state::<WindowMessages>().tell(ShellMessage::Demo { on: true });
             ApiReply::StartDemo(())
+        }
+        ApiRequest::LeaveDemo => {
+            let settings = (*app.state::<Arc<Configuration>>().settings()).clone();
+            let real = off_thread(|| engine::open(settings).map_err(not_started)).await?;
+            app_state.exchange_demo(real, false);
+            app.state::<WindowMessages>().tell(ShellMessage::Demo { on: false });
+            ApiReply::LeaveDemo(())
         }
         ApiRequest::SetCompact { on } => {
             window::set_compact(&app, on);
@@ -98,7 +108,10 @@ pub async fn subscribe(
             app.state::<SettingsLine>().add(&app, page.label(), channel.channel_on(webview));
         }
         ApiSubscription::Shell => {
-            let first = ShellMessage::Compact { on: window::is_compact(&app) };
+            let first = [
+                ShellMessage::Compact { on: window::is_compact(&app) },
+                ShellMessage::Demo { on: app_state.is_demo() },
+            ];
             app.state::<WindowMessages>().connect(channel.channel_on(webview), first);
         }
         ApiSubscription::Own { session, from } => {
@@ -133,10 +146,8 @@ fn face(app_state: &AppState, page: &WebviewWindow) -> Face<'static> {
     }
 }
 
-fn start_demo() -> Result<watchbill_engine::handle::Handle, ApiError> {
-    engine::demo().map_err(|error| {
-        ApiError::new(ErrorCode::Internal, format!("the demo could not be started: {error}"))
-    })
+fn not_started(error: std::io::Error) -> ApiError {
+    ApiError::new(ErrorCode::Internal, format!("watching could not be started: {error}"))
 }
 
 fn show_folder(cwd: Option<&str>) -> Result<(), ApiError> {

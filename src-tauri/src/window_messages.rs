@@ -22,12 +22,11 @@ struct State {
 
 impl WindowMessages {
     /// Sends through this channel from now on: `first`, then the messages that waited.
-    pub fn connect(&self, channel: Channel<ShellMessage>, first: ShellMessage) {
+    pub fn connect(&self, channel: Channel<ShellMessage>, first: impl IntoIterator<Item = ShellMessage>) {
         let mut state = self.lock();
         state.channel = Some(channel);
         let waiting = std::mem::take(&mut state.waiting);
-        state.send(first);
-        for message in waiting {
+        for message in first.into_iter().chain(waiting) {
             state.send(message);
         }
     }
@@ -57,8 +56,10 @@ impl State {
             }
             self.channel = None;
         }
-        // A new window gets its form anyway, see `connect`.
-        if matches!(message, ShellMessage::Compact { .. }) || self.waiting.contains(&message) {
+        // A new window gets these anyway, see `connect`.
+        if matches!(message, ShellMessage::Compact { .. } | ShellMessage::Demo { .. })
+            || self.waiting.contains(&message)
+        {
             return;
         }
         if self.waiting.len() == MAX_WAITING {
@@ -97,7 +98,7 @@ mod tests {
         }
         notes.tell(ShellMessage::Compact { on: true });
         let (channel, seen) = channel();
-        notes.connect(channel, ShellMessage::Compact { on: false });
+        notes.connect(channel, [ShellMessage::Compact { on: false }]);
         notes.tell(says("c"));
         let says = |text: &str| format!(r#"{{"type":"says","text":"{text}"}}"#);
         let first = r#"{"type":"compact","on":false}"#.to_owned();

@@ -34,6 +34,28 @@ const foundInSight = () => {
   return view !== undefined && mark !== undefined && mark.top >= view.top && mark.top < view.bottom - 20;
 };
 
+test("a work chain is forgotten only after what would be removed was shown", async () => {
+  await browser.withWindow(WIDE, async (page) => {
+    await openPalette(page);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    const id = await page.locator("[data-session][aria-current=true]").getAttribute("data-session");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("forget");
+    await page.keyboard.press("Enter");
+    const dialog = page.locator("dialog[aria-label='Forget the history']");
+    await dialog.locator("text=4 prompts, 31 tool calls").waitFor();
+    assert.deepEqual(await page.evaluate(() => window.mockHost.forgotten), []);
+    await dialog.locator("button:has-text('Forget it')").click();
+    await becomes(page, () => window.mockHost.forgotten, [id]);
+    await page.locator("text=Forgotten: 1 session").first().waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("exports");
+    await page.keyboard.press("Enter");
+    await becomes(page, () => window.mockHost.copied, [`watchbill export ${id} --format md`]);
+  });
+});
+
 test("hits appear while typing, with marked words, place and time", async () => {
   await browser.withWindow(WIDE, async (page) => {
     await openPalette(page, "snapshot");

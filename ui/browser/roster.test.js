@@ -24,6 +24,25 @@ for (const [count, drawn] of [
   });
 }
 
+test("the first run explains itself in steps, installs hooks after their change was shown, and leads into the demo and back", async () => {
+  await browser.withWindow({ mock: "first" }, async (page) => {
+    const steps = page.locator(".empty li");
+    await becomes(page, () => document.querySelectorAll(".empty li").length, 3);
+    assert.equal(await page.locator(".empty .primary").count(), 1, "one button is the primary one");
+    await page.locator(".empty .primary").click();
+    await page.locator("dialog [aria-label^='Change of']").waitFor();
+    assert.deepEqual(await page.evaluate(() => window.mockHost.hooks.done), []);
+    await page.locator("dialog button:has-text('Install')").last().click();
+    await becomes(page, () => window.mockHost.hooks.done, ["install"]);
+    await steps.locator("text=They are installed.").waitFor();
+    await page.locator("text=Show me a demo").click();
+    await page.locator("[data-session]").first().waitFor();
+    await page.locator("aside[aria-label=Demo] button").click();
+    await steps.first().waitFor();
+    assert.equal(await page.locator("aside[aria-label=Demo]").count(), 0);
+  });
+});
+
 test("2,000 sessions draw only what is in sight, and the last is a key away", async () => {
   await browser.withWindow({ mock: 2000 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();

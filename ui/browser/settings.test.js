@@ -24,7 +24,7 @@ for (const scheme of ["light", "dark"]) {
   for (const width of [360, 640]) {
     test(`axe finds nothing serious, ${scheme}, ${width} px`, async () => {
       await browser.withWindow({ mock: SETTINGS, width, scheme, motion: "reduce" }, async (page) => {
-        await page.locator("#section-hooks").getByText("Install…").click();
+        await page.locator("#section-hooks").getByRole("button", { name: "Install…", exact: true }).click();
         await page.getByRole("region", { name: /^Change of/ }).waitFor();
         await page.evaluate(() =>
           window.mockHost.config.edit({ "alerts.muted": ["scratch"] }, [{ key: "timeouts.idle", line: 3, column: 8, message: "expected a time" }]),

@@ -129,10 +129,9 @@ impl Limits {
     /// When an account's limit ends that was used up at that time, as far as is known. `None` if several may have been.
     pub fn used_up_until(&self, agent: Agent, folder: &str, since: Timestamp) -> Option<Timestamp> {
         let of_account = self.known.values().filter(|known| known.agent == agent && *known.folder == *folder);
-        let ran = of_account.map(|known| &known.limit).filter(|limit| {
-            let length = Millis::from_secs(i64::from(limit.minutes) * 60);
-            limit.resets_at > since && limit.resets_at - length <= since + SAME_SPAN
-        });
+        let ran = of_account
+            .filter(|known| known.limit.resets_at > since && known.begins() <= since + SAME_SPAN)
+            .map(|known| &known.limit);
         let mut full = ran.filter(|limit| limit.used >= USED_UP).map(|limit| limit.resets_at);
         full.next().filter(|_| full.next().is_none())
     }
@@ -152,6 +151,11 @@ impl Limits {
 }
 
 impl KnownLimit {
+    /// When its span began.
+    pub fn begins(&self) -> Timestamp {
+        self.limit.resets_at - Millis::from_secs(i64::from(self.limit.minutes) * 60)
+    }
+
     /// Takes the steps of the word before, if that is of the same span. Steps that the word takes back go.
     fn grow_from(&mut self, before: Option<&Self>) {
         let (at, used) = (self.said_at, self.limit.used);

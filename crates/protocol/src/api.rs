@@ -208,6 +208,8 @@ requests! {
     [Window] OpenLink { #[doc = "The address."] address: String } => ();
     /// Shows made-up sessions instead of the real ones of this machine.
     [Window] StartDemo => ();
+    /// Shows the real sessions again.
+    [Window] LeaveDemo => ();
     /// Makes the window a strip above all others, or the full window again. The outcome comes as a [`ShellMessage`].
     [Window] SetCompact { #[doc = "A strip."] on: bool } => ();
     /// Shows the settings window, in front.
@@ -240,9 +242,10 @@ requests! {
     #[ts(skip)]
     [Prompt] Prompt(PromptCall) => PromptSent;
 
+    /// What would be removed with the sessions of a work chain, or with one session.
+    [Window] ForgetPreview { #[doc = "The id of either."] named: String } => ForgetReport;
     /// Removes sessions from the stored history for good.
-    #[ts(skip)]
-    [Program] Forget { #[doc = "Whole ids."] sessions: Vec<String> } => Option<ForgetReport>;
+    [Change] Forget { #[doc = "Whole ids."] sessions: Vec<String> } => Option<ForgetReport>;
     /// Removes the sessions that were last active before a time.
     #[ts(skip)]
     [Program] ForgetBefore { #[doc = "RFC 3339."] before: String } => Option<ForgetReport>;

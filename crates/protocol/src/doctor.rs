@@ -139,6 +139,10 @@ pub struct HookSettings {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>")]
     pub takes_answers: bool,
+    /// The status line before the user's own: `installed`, `absent`, or `program_missing` (the agent draws no line). Absent where it
+    /// cannot be installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_line: Option<String>,
     /// Known memory programs that these settings start: they tell the agent something too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>")]

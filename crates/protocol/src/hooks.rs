@@ -19,6 +19,10 @@ pub enum HooksStep {
     InstallAnswers,
     /// Take that one out.
     UninstallAnswers,
+    /// Put the status line before the user's own.
+    InstallStatusLine,
+    /// Leave the user's own alone again.
+    UninstallStatusLine,
 }
 
 /// The exact change of one settings file.

@@ -12,7 +12,12 @@ pub enum ShellMessage {
         /// A sentence.
         text: String,
     },
-    /// Whether the window is a strip. Sent first, and at each change.
+    /// Whether made-up sessions are shown. Sent at the beginning, and at each change.
+    Demo {
+        /// Whether they are.
+        on: bool,
+    },
+    /// Whether the window is a strip. Sent at the beginning, and at each change.
     Compact {
         /// Whether it is a strip.
         on: bool,

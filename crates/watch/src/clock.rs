@@ -1,8 +1,8 @@
-//! The only file that reads a clock, and the clocks that the demo and the tests set.
+//! The only file that reads a clock, and the clock that the demo's single look and the tests set.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use watchbill_core::time::Timestamp;
 
@@ -47,29 +47,5 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.0.load(Ordering::SeqCst))
-    }
-}
-
-/// A clock that starts at a chosen time and runs as fast as the real one: for the demo.
-///
-/// The demo's records were written on one afternoon. The user sees ages of seconds and minutes only if the engine
-/// believes that it is still that afternoon.
-#[derive(Debug, Clone)]
-pub struct ShiftedClock {
-    from: Arc<Mutex<(Timestamp, Instant)>>,
-}
-
-impl ShiftedClock {
-    /// A clock that shows `at` now.
-    pub fn starting(at: Timestamp) -> Self {
-        Self { from: Arc::new(Mutex::new((at, Instant::now()))) }
-    }
-}
-
-impl Clock for ShiftedClock {
-    fn now(&self) -> Timestamp {
-        let (at, started) = *self.from.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let passed = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
-        Timestamp::from_millis(at.as_millis().saturating_add(passed))
     }
 }

@@ -41,7 +41,7 @@ use crate::window_messages::WindowMessages;
 use crate::{answer, window};
 use actions::{FOCUS, NotificationEvent, OPEN, RequestNames, SNOOZE, buttons};
 use board::{Act, Board, Card};
-use notice::Notice;
+use notice::{Notice, is_limit};
 use platform::Screen;
 pub use platform::health;
 pub use signals::Alerts;
@@ -253,6 +253,9 @@ impl Showing {
     }
 
     async fn is_seen(&mut self, episode: &Episode, until: tokio::time::Instant) -> bool {
+        if is_limit(episode) {
+            return false;
+        }
         let session = episode.session_id.clone();
         let app_state = self.app.state::<AppState>();
         let asked =

@@ -45,7 +45,7 @@ impl Notice {
             body,
             session_id: first.session_id.clone(),
             name: one_line(&first.name),
-            single: sorted.len() == 1,
+            single: sorted.len() == 1 && !is_limit(first),
             urgent: sorted.iter().any(|episode| is_urgent(episode)),
             quiet,
         })
@@ -104,7 +104,8 @@ fn needs_person(episode: &Episode) -> bool {
     episode.need != "finished" && !is_refused(episode) && !is_limit(episode)
 }
 
-fn is_limit(episode: &Episode) -> bool {
+/// Whether it is about a plan, and so about each of its sessions.
+pub(super) fn is_limit(episode: &Episode) -> bool {
     episode.need == "plan_limit"
 }
 
@@ -145,6 +146,14 @@ pub(super) mod tests {
         assert!(notice.single && notice.urgent && notice.session_id == "api-server");
         let same = Episode { title: Some("api-server".into()), ..approval("api-server") };
         assert!(Notice::of(&[same], false).expect("there is one").body.is_empty());
+    }
+
+    #[test]
+    fn a_limit_of_a_plan_is_about_no_single_session() {
+        let limit = episode("Agent", "plan_limit", "has used 91 % of 5 hours of its plan");
+        let notice = Notice::of(&[limit], false).expect("there is one");
+        assert_eq!(notice.summary, "Agent has used 91 % of 5 hours of its plan");
+        assert!(!notice.single && !notice.urgent);
     }
 
     #[test]

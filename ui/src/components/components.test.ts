@@ -82,9 +82,9 @@ test("the foot of the roster has the limits, and is absent without any", async (
   await vi.waitFor(() => expect(container.textContent!.trim()).toBe(""));
 });
 
-test("the usage says each limit with its pace, and who said it", () => {
+test("the usage says each limit with its pace and who said it, or how it comes to be said", async () => {
   const onsession = vi.fn();
-  const { container } = render(PlanLimits, { limits: planLimits(), uses: limitUse(planLimits()), now: ENGINE_START, titleOf: () => "Publish the 2.4 release", onsession });
+  const { container } = render(PlanLimits, { limits: planLimits(), uses: limitUse(planLimits()), now: ENGINE_START, titleOf: () => "Publish the 2.4 release", onsession, onsetup: () => {} });
   const text = container.textContent!.replace(/\s+/g, " ");
   for (const part of ["5 hours 78 %", "At this pace full at", "Week 41 %", "Enough, at this pace", "in 1 h 38 min", "As Claude Code said at", "in “Publish the 2.4 release”."]) expect(text).toContain(part);
   expect(screen.getAllByRole("meter").map((meter) => meter.getAttribute("aria-valuenow"))).toEqual(["78", "41"]);
@@ -94,7 +94,10 @@ test("the usage says each limit with its pace, and who said it", () => {
   fireEvent.click(screen.getAllByRole("button")[0]!);
   expect(onsession).toHaveBeenCalledWith(limitUse(planLimits())[0]!.shares[0]!.sessionId);
   cleanup();
-  expect(render(PlanLimits, { limits: [], uses: [], onsession, now: ENGINE_START, titleOf: () => undefined }).container.textContent).toContain("hooks install --statusline");
+  const onsetup = vi.fn();
+  render(PlanLimits, { limits: [], uses: [], onsession, now: ENGINE_START, titleOf: () => undefined, onsetup });
+  await fireEvent.click(screen.getByRole("button", { name: "Settings…" }));
+  expect(onsetup).toHaveBeenCalledOnce();
 });
 
 test("a row names its agent where there are several", () => {

@@ -8,7 +8,7 @@ const nothing = (): void => undefined;
 
 function means(more: Partial<CommandActions> = {}): CommandActions & { words: { snooze: ReturnType<typeof vi.fn>; putAway: ReturnType<typeof vi.fn> } } {
   const words = { snooze: vi.fn(), putAway: vi.fn(), copyRule: vi.fn() };
-  return { now: () => NOW, focus: nothing, copyResume: nothing, copyLink: nothing, folder: nothing, rename: nothing, join: nothing, ...more, words };
+  return { now: () => NOW, focus: nothing, copyResume: nothing, copyLink: nothing, folder: nothing, rename: nothing, join: nothing, exportIt: nothing, forget: nothing, ...more, words };
 }
 
 const run = (name: string, session = row({ sessionId: "a" }), how = means()): typeof how => {

@@ -20,6 +20,8 @@ export type CommandActions = {
   readonly folder: () => void;
   readonly rename: () => void | Promise<void>;
   readonly join: () => void;
+  readonly exportIt: (sessionId: string) => void;
+  readonly forget: () => void;
 };
 
 /** Commands that are keys too. */
@@ -58,6 +60,8 @@ export function sessionCommands(session: TrackedSession, { now, words, ...action
     ...snoozes,
     away,
     { name: "Join with another session…", run: actions.join },
+    { name: "Copy the command that exports it", run: () => actions.exportIt(session.sessionId) },
+    { name: "Forget the history of this work…", run: actions.forget },
   ];
 }
 

@@ -2,13 +2,14 @@
 
 import type { Doctor } from "./bindings/Doctor";
 import type { HookSettings } from "./bindings/HookSettings";
+import { isLineLost } from "./settings/hooks";
 
 export function isUnwatched(root: Doctor["roots"][number]): boolean {
   return !root.exists || root.watch === "none";
 }
 
 export function areBroken(hooks: HookSettings): boolean {
-  return ["unreadable", "program_missing", "disabled"].includes(hooks.state);
+  return ["unreadable", "program_missing", "disabled"].includes(hooks.state) || isLineLost(hooks);
 }
 
 /** Hook events that could not be read, or were dropped for lack of room. */

@@ -4,6 +4,7 @@ import type { Doctor } from "./bindings/Doctor";
 import type { Problem } from "./bindings/Problem";
 import type { Host } from "./host/host";
 import type { RosterModel } from "./roster/roster.svelte";
+import { isLineLost } from "./settings/hooks";
 import { plural } from "./text";
 
 export type Level = "good" | "note" | "reading" | "warn" | "bad";
@@ -26,6 +27,7 @@ export function healthOf(doctor: Doctor): Health {
   if (doctor.roots.some((root) => root.watch === "poll")) return { level: "note", words: "Folders are polled: changes are seen late" };
   const settings = doctor.hooks?.settings ?? [];
   if (settings.some((file) => file.state === "program_missing")) return { level: "warn", words: "The hooks name a program that is not there" };
+  if (settings.some(isLineLost)) return { level: "warn", words: "Your status line is not drawn: its program is not there" };
   if (settings.some((file) => file.state === "outdated")) return { level: "note", words: "The hooks are for another data folder or another version of Claude Code" };
   if (settings.length > 0 && !settings.some((file) => file.state === "installed")) {
     const what = settings.some((file) => file.answers) ? "Only the hook for answers is installed" : "Hooks are not installed";

@@ -31,6 +31,7 @@ test.each<[string, Partial<Doctor>, string, RegExp]>([
   ["the hook for answers alone", { hooks: { ...hooks("absent"), settings: hooks("absent").settings.map((file) => ({ ...file, answers: true })) } }, "note", /Only the hook for answers/],
   ["hooks that tell another data folder", { hooks: hooks("outdated") }, "note", /another data folder/],
   ["hooks without a program", { hooks: hooks("program_missing") }, "warn", /program that is not there/],
+  ["a status line without a program", { hooks: { ...hooks("installed"), settings: hooks("installed").settings.map((file) => ({ ...file, statusLine: "program_missing" })) } }, "warn", /status line is not drawn/],
   ["one folder of two gone", { roots: [root, { ...root, exists: false }] }, "warn", /1 folder not watched/],
   ["the only folder gone", { roots: [{ ...root, exists: false }] }, "warn", /no session folder/],
   ["polled", { roots: [{ ...root, watch: "poll" }] }, "note", /polled/],

@@ -8,6 +8,8 @@ type MessageListener = { readonly says: (text: string) => void };
 export class ShellModel {
   /** The window is a strip above all others. */
   compact = $state(false);
+  /** Made-up sessions are shown. */
+  demo = $state(false);
   /** The desktop starts the program; undefined until the shell has answered. */
   autostart: boolean | undefined = $state();
 
@@ -24,6 +26,7 @@ export class ShellModel {
     try {
       await this.#host.subscribe({ to: "shell" }, (message) => {
         if (message.type === "compact") this.compact = message.on;
+        else if (message.type === "demo") this.demo = message.on;
         else this.#listener.says(message.text);
       });
       this.autostart = await this.#host.ask("autostart");

@@ -8,7 +8,8 @@ use watchbill_hooks::health::health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::status;
 use watchbill_hooks::install::{
-    HookCommand, Purpose, Scope, Version, change, client, install, quoted, uninstall, wanted_events,
+    HookCommand, Purpose, Scope, Version, change, client, install, quoted, takes_status_line, uninstall,
+    wanted_events,
 };
 use watchbill_hooks::places::{HookPaths, platform_data_dir};
 use watchbill_settings::Settings;
@@ -43,7 +44,7 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
             if markers && place.agent != Agent::default() {
                 anyhow::bail!("{title} leaves no markers");
             }
-            if statusline && (cfg!(windows) || hook_traits(place.agent).status_line.is_none()) {
+            if statusline && !takes_status_line(place.agent) {
                 anyhow::bail!("{title} has no status line that Watchbill can draw here");
             }
             if statusline && place.scope != SettingsScope::User {
@@ -254,7 +255,7 @@ fn take_out(
         return emit(&render::hooks::change(&file, left.as_deref(), paint));
     }
     let changed = change::take_out(&file, left.as_deref(), data_dir.map(HookPaths::new).as_ref())?;
-    emit(&render::hooks::uninstalled(&file.path, changed))
+    emit(&render::hooks::uninstalled(&file.path, changed, purpose))
 }
 
 fn report(all: &[Setting]) -> anyhow::Result<Report> {

@@ -232,6 +232,20 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
         let line = format!("  hooks in {path}: {word}{how}\n");
         out.push_str(&if wrong { paint.tone(Tone::Error, &line) } else { line });
     }
+    let lost = |settings: &&HookSettings| settings.status_line.as_deref() == Some("program_missing");
+    for settings in health.settings.iter().filter(lost) {
+        let command = advice(
+            Agent::of(&settings.agent).unwrap_or_default(),
+            scope_of(settings),
+            Path::new(&settings.path),
+        );
+        let how = command.map_or_else(String::new, |command| {
+            format!("; `{} --statusline` mends that", super::hooks::typed(&command))
+        });
+        let path = one_line(&settings.path);
+        let line = format!("  status line in {path}: its program is gone, so none is drawn{how}\n");
+        out.push_str(&paint.tone(Tone::Error, &line));
+    }
     for settings in health.settings.iter().filter(|settings| !settings.rivals.is_empty()) {
         let (names, path) = (one_line(&settings.rivals.join(", ")), one_line(&settings.path));
         out.push_str(&format!(

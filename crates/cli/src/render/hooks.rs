@@ -129,9 +129,14 @@ fn undo(place: &Option<String>, purpose: Purpose) -> String {
 }
 
 /// The result of uninstalling.
-pub fn uninstalled(path: &Path, changed: bool) -> String {
+pub fn uninstalled(path: &Path, changed: bool, purpose: Purpose) -> String {
     let path = one_line(&path.display().to_string());
-    if changed { format!("hooks taken out of {path}\n") } else { format!("no hooks of ours in {path}\n") }
+    match purpose {
+        Purpose::StatusLine if changed => format!("Watchbill taken out of the status line in {path}\n"),
+        Purpose::StatusLine => format!("no status line of ours in {path}\n"),
+        _ if changed => format!("hooks taken out of {path}\n"),
+        _ => format!("no hooks of ours in {path}\n"),
+    }
 }
 
 /// The status of the hooks.

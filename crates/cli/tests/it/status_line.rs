@@ -130,8 +130,18 @@ fn without_a_line_of_ones_own_nothing_is_printed_and_the_key_goes_again() {
     home.out(&["hooks", "install", "--statusline"]);
     let drawn = drawn(&home, &set(&path), &payload(&home, 10));
     assert_eq!((drawn.status.code(), &drawn.stdout[..], &drawn.stderr[..]), (Some(0), &b""[..], &b""[..]));
-    home.out(&["hooks", "uninstall", "--statusline"]);
+    // The program is gone: the doctor says it too.
+    let lost =
+        fs::read_to_string(&path).unwrap().replace(env!("CARGO_BIN_EXE_watchbill"), "/no/such/watchbill");
+    fs::write(&path, lost).unwrap();
+    let said = home.out(&["doctor"]);
+    assert!(said.contains("its program is gone, so none is drawn; `watchbill hooks install"), "{said}");
+    assert!(said.contains("--statusline` mends that"), "{said}");
+    let said = home.out(&["hooks", "uninstall", "--statusline"]);
+    assert!(said.starts_with("Watchbill taken out of the status line in "), "{said}");
     assert!(!path.exists());
+    let said = home.out(&["hooks", "uninstall", "--statusline"]);
+    assert!(said.starts_with("no status line of ours in "), "{said}");
 }
 
 #[test]

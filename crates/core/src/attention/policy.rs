@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::attention::episode::{AttentionEvent, Episode, Sighting, Silence};
-use crate::attention::limits::{self, LimitReports};
+use crate::attention::limits::LimitReports;
 use crate::attention::need::{COUNT_DWELL, Counts, Need};
 use crate::attention::settings::AttentionSettings;
-use crate::ids::SessionId;
+use crate::ids::{Agent, SessionId};
 use crate::limits::KnownLimit;
 use crate::time::{Millis, Timestamp};
 
@@ -193,14 +193,23 @@ impl Attention {
         );
     }
 
-    /// Applies what an agent says of its plan. A limit of which enough is used is reported once in its span, with the first
-    /// word that no mute or quiet hours silence.
-    pub fn apply_limit(&mut self, now: Timestamp, agent: &str, known: &KnownLimit) {
-        let is_silent = self.began.is_some() && self.is_silenced(now);
-        let is_old = self.began.is_none();
-        if self.limits.is_news(known, self.settings.limit, is_old, is_silent) {
-            let episode = limits::episode(now, agent, known);
-            self.pending_outcomes.push(AttentionEvent::Raised { episode, silence: None });
+    /// Applies the limits whose spans run. One of which enough is used is reported once in its span, with the first word that no
+    /// mute or quiet hours silence. The report is over when the span is.
+    pub fn apply_limits(
+        &mut self,
+        now: Timestamp,
+        name: impl Fn(Agent) -> &'static str,
+        running: &[KnownLimit],
+    ) {
+        let over = self.limits.end_others(running);
+        self.pending_outcomes.extend(over.iter().map(|episode| cleared(episode, now)));
+        let mark = self.settings.limit.saturating_mul(100);
+        let is_silent = self.is_silenced(now);
+        for known in running {
+            let is_over = mark > 0 && known.limit.used >= mark;
+            let news = self.limits.news(now, name(known.agent), known, is_over, self.began, is_silent);
+            self.pending_outcomes
+                .extend(news.map(|episode| AttentionEvent::Raised { episode, silence: None }));
         }
     }
 
@@ -214,12 +223,7 @@ impl Attention {
     fn end(&mut self, now: Timestamp, session: &SessionId) {
         let Some(watched) = self.sessions.remove(session) else { return };
         if watched.raised {
-            self.pending_outcomes.push(AttentionEvent::Cleared {
-                session: session.clone(),
-                need: watched.need,
-                since: watched.since,
-                at: now,
-            });
+            self.pending_outcomes.push(cleared(&watched.episode(now), now));
         }
     }
 
@@ -294,6 +298,15 @@ impl Watched {
             wants: Arc::clone(&seen.wants),
             title: seen.title.clone(),
         }
+    }
+}
+
+fn cleared(episode: &Episode, now: Timestamp) -> AttentionEvent {
+    AttentionEvent::Cleared {
+        session: episode.session.clone(),
+        need: episode.need,
+        since: episode.since,
+        at: now,
     }
 }
 

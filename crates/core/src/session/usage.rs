@@ -14,7 +14,7 @@ pub struct RequestKey(pub u64);
 impl RequestKey {
     /// The key of the request after which a session had used so many tokens.
     pub fn of_total(session: &SessionId, tokens: &TokenTotal) -> Self {
-        let Usage { input, output, cache_read, cache_write } = tokens.total;
+        let Usage { input, output, cache_read, cache_write } = tokens.total.unwrap_or_default();
         let numbers = [input, output, cache_read, cache_write].map(|count| format!("/{count}")).concat();
         Self(text_hash_from(text_hash(session.as_str()), &numbers))
     }

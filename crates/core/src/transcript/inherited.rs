@@ -58,7 +58,7 @@ impl Inherited {
             if !is_own {
                 copied.newest = copied.newest.max(at);
                 if let Body::Tokens(tokens) = &record.body {
-                    self.total = Some(tokens.total);
+                    self.total = tokens.total.or(self.total);
                 }
                 return true;
             }
@@ -80,15 +80,16 @@ impl Inherited {
 
     /// The tokens that the session itself used since the total before; `None` if it used no tokens.
     pub fn request(&mut self, tokens: &TokenTotal) -> Option<Usage> {
+        let total = tokens.total?;
         let before = match (self.total, tokens.last) {
             (Some(before), _) => before,
             (None, _) if !self.continues => Usage::default(),
             // The first total of a fork holds what the other session had used.
-            (None, Some(last)) if self.answered => tokens.total.without(last),
-            (None, _) => tokens.total,
+            (None, Some(last)) if self.answered => total.without(last),
+            (None, _) => total,
         };
-        self.total = Some(tokens.total);
-        let used = tokens.total.without(before).cut();
+        self.total = Some(total);
+        let used = total.without(before).cut();
         (used != Usage::default()).then_some(used)
     }
 }
@@ -109,7 +110,7 @@ mod tests {
 
     fn tokens(total: u64, last: u64) -> TokenTotal {
         let usage = |output| Usage { output, ..Usage::default() };
-        TokenTotal { total: usage(total), last: Some(usage(last)), context: None, limits: [None; 2] }
+        TokenTotal { total: Some(usage(total)), last: Some(usage(last)), context: None, limits: [None; 2] }
     }
 
     /// The records that count as copied, by number. Their times are in milliseconds.

@@ -66,8 +66,8 @@ impl Usage {
 /// The tokens that a session has used so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenTotal {
-    /// All of them. A count may be greater than [`Usage::MAX_TOKENS`], which limits one request.
-    pub total: Usage,
+    /// All of them, if it says them. A count may be greater than [`Usage::MAX_TOKENS`], which limits one request.
+    pub total: Option<Usage>,
     /// Those of the newest request.
     pub last: Option<Usage>,
     /// The tokens in the context.

@@ -1,5 +1,8 @@
 //! The demo: bundled recordings of the real client, played in memory in real time. A user without sessions sees what
 //! Watchbill does.
+
+pub(crate) mod folder;
+mod player;
 pub mod replay;
 pub mod stage;
 
@@ -11,11 +14,14 @@ use watchbill_agents::{Agent, traits};
 use watchbill_core::time::{Millis, Timestamp};
 
 use crate::alone::single_look;
-use crate::clock::{Clock, ManualClock, ShiftedClock};
+use crate::clock::{Clock, ManualClock, SystemClock};
+use crate::demo::folder::DemoFolder;
+use crate::demo::player::{Player, in_round};
 use crate::demo::replay::{Operation, Recording};
 use crate::demo::stage::Stage;
 use crate::engine::Engine;
-use crate::handle::{Handle, start_in};
+use crate::handle::Handle;
+use crate::handle::start::start_with;
 use crate::world::environment::Outlook;
 use watchbill_settings::Settings;
 
@@ -88,64 +94,150 @@ fn look_at(at: Millis, outlook: Outlook) -> Engine {
     single_look::look(settings, stage.world(), outlook, &ManualClock::new(now))
 }
 
-/// Starts an engine that plays the demo.
+/// How much slower the sessions of the past went.
+const PAST_SLOWER: i64 = 25;
+/// When they began, in minutes before the present time of day.
+const PAST_BEGAN: [i64; 4] = [70, 125, 190, 260];
+/// For so many days back, today included.
+const PAST_DAYS: i64 = 7;
+
+/// Starts an engine that plays the demo, with a history of some days. Its store and its repository are in a folder of its own below
+/// the system's temporary folder, which goes when the engine ends.
 ///
 /// # Errors
-/// When the system gives no thread.
+/// When the system gives no thread, or no folder can be made.
 pub fn start() -> std::io::Result<Handle> {
+    let folder = DemoFolder::make()?;
     let woken = Arc::new(Notify::new());
     let wake = Arc::clone(&woken);
     let stage = Stage::new(&root(), move || wake.notify_one());
-    let recordings = recordings();
-    let begin = BEGIN + LEAD;
-    recordings.iter().for_each(|recording| stage.enter(recording));
-    let rest = operations(&recordings).partition_point(|(at, ..)| *at <= begin);
-    act(&stage, &operations(&recordings)[..rest], &|_| true);
-    let clock = Arc::new(ShiftedClock::starting(begin));
-    let settings = Settings::for_roots(vec![stage.root.clone()]);
-    let source = Box::new(Arc::clone(&stage.hints));
-    let handle = start_in(settings, stage.world(), clock.clone(), Some(source), woken)?;
-    let stopped = handle.stopped();
+    let home = folder.home();
+    // The files are in memory, but for those that git reads.
+    stage.fs.write(format!("{home}api-server/.git/HEAD"), b"ref: refs/heads/main\n");
+    let begin = SystemClock.now();
+    let here = |recording: &Recording, begin: Timestamp, slower: i64, round: u32| {
+        recording.retold(begin, slower, |text| in_round(text, round).replace("/home/dev/", &home))
+    };
+    let moved = |recording: Recording| here(&recording, recording.begin + begin.since(BEGIN + LEAD), 1, 0);
+    let recordings: Vec<Recording> = recordings().into_iter().map(moved).collect();
+    let past = (0..PAST_DAYS).rev().flat_map(|day| PAST_BEGAN.map(|minutes| (day, minutes)));
+    for (number, (day, minutes)) in (1_000..).zip(past) {
+        let recording = &recordings[(number as usize * 7 + 4) % recordings.len()];
+        let began = begin - Millis::from_secs((day * 24 * 60 + minutes) * 60);
+        let recording = here(recording, began, PAST_SLOWER, number);
+        // Processes that are long gone left no other files.
+        for (at, operation) in &recording.operations {
+            if matches!(operation, Operation::Append { .. }) {
+                stage.act(&recording, began + *at, operation);
+            }
+        }
+    }
+    for recording in &recordings {
+        stage.enter(recording);
+        stage.act_until(recording, begin.since(recording.begin));
+    }
+    let mut settings = Settings::for_roots(vec![stage.root.clone()]);
+    settings.data_dir = Some(folder.data_dir());
+    let (source, world) = (Box::new(Arc::clone(&stage.hints)), stage.world());
+    let handle = start_with(settings, world, Arc::new(SystemClock), Some(source), woken, Some(folder))?;
+    let listener = handle.without_stopper();
     let play = move || {
-        act(&stage, &operations(&recordings)[rest..], &|at| {
-            std::thread::sleep(clock.until(at));
-            !stopped()
-        });
+        // The oldest session stays as it is.
+        let players = recordings.iter().skip(1).map(|recording| Player::new(&stage, recording, begin));
+        player::play(players.collect(), &listener);
     };
     std::thread::Builder::new().name("watchbill-demo".into()).spawn(play)?;
     Ok(handle.of_the_demo())
 }
 
-/// An operation of a recording, and its time.
-type Cue<'a> = (Timestamp, &'a Recording, &'a Operation);
-
-/// The operations of all recordings in order of time.
-fn operations(recordings: &[Recording]) -> Vec<Cue<'_>> {
-    let mut operations: Vec<Cue<'_>> = recordings
-        .iter()
-        .flat_map(|recording| {
-            recording.operations.iter().map(move |(at, op)| (recording.begin + *at, recording, op))
-        })
-        .collect();
-    operations.sort_by_key(|(at, ..)| *at);
-    operations
-}
-
-/// Carries out operations, each after `wait` returned for its time. Ends when `wait` returns `false`.
-fn act(stage: &Stage, operations: &[Cue<'_>], wait: &dyn Fn(Timestamp) -> bool) {
-    for (at, recording, operation) in operations {
-        if !wait(*at) {
-            return;
-        }
-        stage.act(recording, *at, operation);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handle::pressed::Pressed;
     use std::collections::BTreeSet;
+    use watchbill_protocol::request::{AnswerCall, RequestDecision};
     use watchbill_protocol::roster::Group;
+    use watchbill_protocol::search::SearchQuery;
+
+    /// Waits for a fact of a running demo.
+    fn until<T>(what: &str, mut fact: impl FnMut() -> Option<T>) -> T {
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(90);
+        loop {
+            if let Some(found) = fact() {
+                return found;
+            }
+            assert!(std::time::Instant::now() < patience, "{what} did not come");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+
+    #[test]
+    fn a_running_demo_has_a_history_takes_answers_and_leaves_nothing() {
+        let demo = start().unwrap();
+        let folder = demo.settings().data_dir.clone().unwrap().parent().unwrap().to_owned();
+        let row = |title: &str| {
+            let rows = demo.roster(true).unwrap().sessions;
+            rows.into_iter().find(|row| row.title.as_deref() == Some(title) && row.superseded.is_none())
+        };
+        let asks = until("a request", || row("Publish the 2.4 release").filter(|row| row.request.is_some()));
+        let request = demo.request(&asks.session_id).unwrap().unwrap();
+        let call = AnswerCall {
+            session: asks.session_id.clone(),
+            request_id: request.id,
+            seen: request.digest,
+            decision: RequestDecision::Allow,
+        };
+        let asked = demo.asked(&asks.session_id).unwrap();
+        demo.answer(&call, "window", Pressed::now(), asked).unwrap();
+        until("the published release", || {
+            let items = demo.timeline(&asks.session_id, None, 100).unwrap().items;
+            format!("{items:?}").contains("2.4.0 is on the registry").then_some(())
+        });
+
+        let question =
+            until("a question", || row("Migrate sessions to Redis").filter(|row| row.request.is_some()));
+        let request = demo.request(&question.session_id).unwrap().unwrap();
+        let call = AnswerCall {
+            session: question.session_id.clone(),
+            request_id: request.id,
+            seen: request.digest,
+            decision: RequestDecision::Deny { reason: "Ask me tomorrow".to_owned() },
+        };
+        let asked = demo.asked(&question.session_id).unwrap();
+        demo.answer(&call, "window", Pressed::now(), asked).unwrap();
+        until("the end of the turn", || {
+            row("Migrate sessions to Redis").filter(|row| row.group == Group::YourTurn)
+        });
+        let items = demo.timeline(&question.session_id, None, 100).unwrap().items;
+        assert!(format!("{items:?}").contains("Ask me tomorrow"), "{items:?}");
+
+        let query = SearchQuery { query: "eviction".to_owned(), ..SearchQuery::default() };
+        until("a hit of another day", || {
+            let hits = demo.search(&query, Arc::new(|| true)).ok()?.hits;
+            let today = SystemClock.now() - Millis::from_secs(24 * 3600);
+            hits.into_iter().find(|hit| {
+                Timestamp::parse(hit.at.as_deref().unwrap_or_default()).is_some_and(|at| at < today)
+            })
+        });
+        until("the usage of several days", || {
+            let page = demo.usage(7).ok()?;
+            (page.days.iter().filter(|day| day.total.requests > 0).count() >= 6).then_some(())
+        });
+        let edited = until("the repository of a session", || {
+            let rows = demo.roster(true).ok()?.sessions;
+            let keys = "Rename the configuration keys";
+            rows.into_iter().find(|row| row.title.as_deref() == Some(keys) && row.repo_root.is_some())
+        });
+        let [changed] = &demo.changes(&edited).unwrap().files[..] else { panic!("one file") };
+        assert_eq!((&*changed.path, changed.edits > 0), ("docs/config-migration.md", true));
+        let day = demo.day(None).unwrap();
+        assert!(day.worked > 600.0 && day.waits >= 2, "{day:?}");
+        assert!(!demo.memory_page(&edited.session_id).unwrap().memories.is_empty());
+        let problems = demo.roster(true).unwrap().problems;
+        assert_eq!(problems.len(), 0, "{problems:?}");
+        demo.stop();
+        assert!(!folder.exists(), "{} is left", folder.display());
+    }
 
     /// The groups and words of the demo's rows at second `at`.
     fn second(at: i64) -> Vec<(Group, String)> {

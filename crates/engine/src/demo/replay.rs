@@ -179,24 +179,36 @@ impl Recording {
     /// The same recording with another start: moves all times in records and registry files.
     #[must_use]
     pub fn moved_to(&self, begin: Timestamp) -> Self {
-        let by = begin.as_millis() - self.begin.as_millis();
-        let operations = self
-            .operations
-            .iter()
-            .map(|(at, operation)| {
-                let operation = match operation {
-                    Operation::Append { path, text } => {
-                        Operation::Append { path: path.clone(), text: move_times(text, by) }
-                    }
-                    Operation::Write { path, text } => {
-                        Operation::Write { path: path.clone(), text: move_times(text, by) }
-                    }
-                    other => other.clone(),
-                };
-                (*at, operation)
-            })
-            .collect();
-        Self { begin, operations }
+        self.retold(begin, 1, |text| text.to_owned())
+    }
+
+    /// The same work with another start, so many times slower, each path and text as `retell` gives it.
+    #[must_use]
+    pub fn retold(&self, begin: Timestamp, slower: i64, retell: impl Fn(&str) -> String) -> Self {
+        let moved = |stamp: i64| {
+            begin
+                .as_millis()
+                .saturating_add(stamp.saturating_sub(self.begin.as_millis()).saturating_mul(slower))
+        };
+        let retold = |path: &Path, text: &str| {
+            (PathBuf::from(retell(&path.to_string_lossy())), retell(&move_times(text, &moved)))
+        };
+        let operations = self.operations.iter().map(|(at, operation)| {
+            let operation = match operation {
+                Operation::Append { path, text } => {
+                    let (path, text) = retold(path, text);
+                    Operation::Append { path, text }
+                }
+                Operation::Write { path, text } => {
+                    let (path, text) = retold(path, text);
+                    Operation::Write { path, text }
+                }
+                Operation::Remove { path } => Operation::Remove { path: retold(path, "").0 },
+                other => other.clone(),
+            };
+            (Millis(at.0 * slower), operation)
+        });
+        Self { begin, operations: operations.collect() }
     }
 
     /// All processes in the recording, with their start times from the registry.
@@ -280,9 +292,9 @@ fn first_timestamp(operations: &[(Millis, Operation)]) -> Option<Timestamp> {
     })
 }
 
-/// Moves the times in JSON text by `by` milliseconds. The times are the RFC 3339 values of `timestamp` and the
+/// Moves the times in JSON text, each as `moved` says. The times are the RFC 3339 values of `timestamp` and the
 /// millisecond stamps of the registry. All other bytes stay unchanged.
-fn move_times(text: &str, by: i64) -> String {
+fn move_times(text: &str, moved: &dyn Fn(i64) -> i64) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((key, at)) = next_time_key(rest) {
@@ -293,7 +305,7 @@ fn move_times(text: &str, by: i64) -> String {
             let end = rest.find('"').unwrap_or(rest.len());
             match Timestamp::parse(&rest[..end]) {
                 Some(stamp) => {
-                    out.push_str(&Timestamp::from_millis(stamp.as_millis().saturating_add(by)).to_string());
+                    out.push_str(&Timestamp::from_millis(moved(stamp.as_millis())).to_string());
                 }
                 None => out.push_str(&rest[..end]),
             }
@@ -301,7 +313,7 @@ fn move_times(text: &str, by: i64) -> String {
         } else {
             let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
             match rest[..end].parse::<i64>() {
-                Ok(stamp) if stamp > 1_000_000_000_000 => out.push_str(&stamp.saturating_add(by).to_string()),
+                Ok(stamp) if stamp > 1_000_000_000_000 => out.push_str(&moved(stamp).to_string()),
                 _ => out.push_str(&rest[..end]),
             }
             rest = &rest[end..];
@@ -332,12 +344,12 @@ mod tests {
     #[test]
     fn times_move_and_nothing_else_does() {
         let text = r#"{"timestamp":"2026-11-20T15:30:52.694Z","n":12,"startedAt":1795188650754,"x":"\"timestamp\""}"#;
-        let moved = move_times(text, 1000);
+        let moved = move_times(text, &|stamp| stamp + 1000);
         assert_eq!(
             moved,
             r#"{"timestamp":"2026-11-20T15:30:53.694Z","n":12,"startedAt":1795188651754,"x":"\"timestamp\""}"#
         );
-        assert_eq!(move_times(&moved, -1000), text);
+        assert_eq!(move_times(&moved, &|stamp| stamp - 1000), text);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{State, Status, status};
 use watchbill_hooks::install::{
-    HookCommand, Purpose, Scope, Version, client, install, uninstall, wanted_events,
+    HookCommand, Purpose, Scope, Version, client, install, takes_status_line, uninstall, wanted_events,
 };
 use watchbill_hooks::places::{HookPaths, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
@@ -98,8 +98,8 @@ impl HookSetup {
             return Err(ApiError::new(ErrorCode::Conflict, message));
         }
         let places = HookPaths::new(&self.data_dir);
-        match (step, &plan.after) {
-            (HooksStep::Install | HooksStep::InstallAnswers | HooksStep::InstallContext, Some(text)) => {
+        match (meaning(step), &plan.after) {
+            ((_, true), Some(text)) => {
                 change::apply_install(&plan.file, text, &places).map_err(|error| match &error {
                     InstallError::File(error) => refusal(error),
                     InstallError::Places { .. } | InstallError::OthersFolder { .. } => {
@@ -120,23 +120,20 @@ impl HookSetup {
         let path = path.ok_or_else(|| unsupported("the agent has no settings for hooks"))?;
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
         let before = file.text.as_deref();
-        let purpose = match step {
-            HooksStep::Install | HooksStep::Uninstall => Purpose::Events,
-            HooksStep::InstallAnswers | HooksStep::UninstallAnswers => Purpose::Answers,
-            HooksStep::InstallContext | HooksStep::UninstallContext => Purpose::Context,
-        };
-        let after = match step {
-            HooksStep::Install | HooksStep::InstallAnswers | HooksStep::InstallContext => {
-                let command = self.command.as_ref().map_err(Clone::clone)?.for_purpose(purpose);
-                let events = wanted_events(&command, self.client, before);
-                if events.is_empty() {
-                    return Err(unsupported("this agent has no hook for that"));
-                }
-                install(before, &command, &events).map(Some)
+        let (purpose, installs) = meaning(step);
+        let after = if installs {
+            let command = self.command.as_ref().map_err(Clone::clone)?.for_purpose(purpose);
+            let events = wanted_events(&command, self.client, before);
+            let takes = match purpose {
+                Purpose::StatusLine => takes_status_line(self.agent),
+                _ => !events.is_empty(),
+            };
+            if !takes {
+                return Err(unsupported("this agent has no hook for that"));
             }
-            HooksStep::Uninstall | HooksStep::UninstallAnswers | HooksStep::UninstallContext => {
-                before.map_or(Ok(None), |text| uninstall(text, purpose))
-            }
+            install(before, &command, &events).map(Some)
+        } else {
+            before.map_or(Ok(None), |text| uninstall(text, purpose))
         };
         let after = after.map_err(|error| refusal(&file.refused(error)))?;
         let mut hasher = DefaultHasher::new();
@@ -154,6 +151,20 @@ impl HookSetup {
             token: format!("{:016x}", hasher.finish()),
         };
         Ok(PlannedChange { file, after, preview })
+    }
+}
+
+/// What a step is about, and whether it installs that.
+fn meaning(step: HooksStep) -> (Purpose, bool) {
+    match step {
+        HooksStep::Install => (Purpose::Events, true),
+        HooksStep::Uninstall => (Purpose::Events, false),
+        HooksStep::InstallAnswers => (Purpose::Answers, true),
+        HooksStep::UninstallAnswers => (Purpose::Answers, false),
+        HooksStep::InstallContext => (Purpose::Context, true),
+        HooksStep::UninstallContext => (Purpose::Context, false),
+        HooksStep::InstallStatusLine => (Purpose::StatusLine, true),
+        HooksStep::UninstallStatusLine => (Purpose::StatusLine, false),
     }
 }
 
@@ -223,6 +234,11 @@ pub fn every_scope(judge: &ExpectedHooks, projects: &BTreeSet<PathBuf>) -> Vec<H
 }
 
 fn hook_settings_of(scope: Scope, root: &Root, found: Status) -> HookSettings {
+    let status_line = match &found {
+        Status { lost_status_line: Some(_), .. } => "program_missing",
+        Status { status_line: true, .. } => "installed",
+        _ => "absent",
+    };
     let only_missing = found.unknown.is_empty() && found.elsewhere.is_empty() && !found.irregular;
     let state = match found.state {
         State::Unreadable => "unreadable",
@@ -253,6 +269,7 @@ fn hook_settings_of(scope: Scope, root: &Root, found: Status) -> HookSettings {
         problem: found.problem,
         answers: found.answers,
         takes_answers: hook_traits(root.agent).answer_event.is_some(),
+        status_line: takes_status_line(root.agent).then(|| status_line.to_owned()),
         rivals: found.rivals,
     }
 }
@@ -319,6 +336,29 @@ mod tests {
         assert_eq!(setup.root, root);
         let found = every_scope(&ExpectedHooks::without_client_versions(&settings), &BTreeSet::new());
         assert!(found.iter().any(|found| found.state == "installed"), "{found:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_status_line_goes_before_the_users_own_and_a_lost_program_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("claude");
+        let mut settings = Settings::for_roots(vec![root.clone()]);
+        settings.data_dir = Some(home.path().join("data"));
+        std::fs::create_dir(&root).unwrap();
+        let before = r#"{"statusLine": {"type": "command", "command": "mine"}}"#;
+        std::fs::write(root.join("settings.json"), before).unwrap();
+        std::fs::write(home.path().join("watchbill"), "").unwrap();
+        let read = || std::fs::read_to_string(root.join("settings.json")).unwrap();
+        let expected = ExpectedHooks::without_client_versions(&settings);
+        let shown = || every_scope(&expected, &BTreeSet::new())[0].status_line.clone().unwrap();
+        assert_eq!(shown(), "absent");
+        make(&settings, home.path(), HooksStep::InstallStatusLine).unwrap();
+        assert!(shown() == "installed" && read().contains("mine"), "{}", read());
+        std::fs::remove_file(home.path().join("watchbill")).unwrap();
+        assert_eq!(shown(), "program_missing");
+        make(&settings, home.path(), HooksStep::UninstallStatusLine).unwrap();
+        assert_eq!(read(), before);
     }
 
     #[test]

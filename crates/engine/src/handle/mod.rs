@@ -8,7 +8,7 @@ pub(crate) mod named_files;
 pub mod pressed;
 pub(crate) mod prompt;
 mod running;
-mod start;
+pub(crate) mod start;
 
 pub use running::Handle;
 pub use start::{real_sources, start, start_in};

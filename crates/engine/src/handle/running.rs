@@ -169,6 +169,11 @@ impl Handle {
         self.settings().alerts.sound
     }
 
+    /// The same engine, which this handle does not keep running.
+    pub(crate) fn without_stopper(&self) -> Self {
+        Self { _stopper: None, ..self.clone() }
+    }
+
     /// Marks this handle as the demo's.
     pub(crate) fn of_the_demo(self) -> Self {
         Self { is_demo: true, ..self }

@@ -10,6 +10,7 @@ use watchbill_watch::process::SystemProcesses;
 
 use super::running::Handle;
 use crate::clock::{Clock, SystemClock};
+use crate::demo::folder::DemoFolder;
 use crate::run::{Loop, Parts};
 use crate::world::archive::with_archive;
 use crate::world::environment::Sources;
@@ -26,7 +27,7 @@ pub fn real_sources() -> Sources {
 /// When the system gives no thread.
 pub fn start(settings: Settings) -> std::io::Result<Handle> {
     let world = with_archive(real_sources(), &settings);
-    start_in(settings, world, Arc::new(SystemClock), None, Arc::new(Notify::new()))
+    start_with(settings, world, Arc::new(SystemClock), None, Arc::new(Notify::new()), None)
 }
 
 /// Starts the engine on a given world. `source` replaces the system's watcher.
@@ -40,12 +41,25 @@ pub fn start_in(
     source: Option<Box<dyn HintSource>>,
     woken: Arc<Notify>,
 ) -> std::io::Result<Handle> {
+    start_with(settings, world, clock, source, woken, None)
+}
+
+/// The same. `temporary` goes when the engine has ended.
+pub(crate) fn start_with(
+    settings: Settings,
+    world: Sources,
+    clock: Arc<dyn Clock>,
+    source: Option<Box<dyn HintSource>>,
+    woken: Arc<Notify>,
+    temporary: Option<DemoFolder>,
+) -> std::io::Result<Handle> {
     let (sender, inbox) = unbounded_channel();
     let handle = Handle::new(sender, Arc::clone(&world.fs), settings.clone());
     let (own, reach) = (handle.clone(), Arc::clone(handle.reach()));
     let parts = Parts { settings, world, clock, inbox, own, source, woken, reach };
-    let thread = std::thread::Builder::new()
-        .name("watchbill-engine".into())
-        .spawn(move || Loop::begin(parts).run())?;
+    let thread = std::thread::Builder::new().name("watchbill-engine".into()).spawn(move || {
+        Loop::begin(parts).run();
+        drop(temporary);
+    })?;
     Ok(handle.owning(thread))
 }

@@ -29,9 +29,7 @@ impl Alerting {
 
     /// Passes the limits of plans to the policy.
     pub fn observe_limits(&mut self, limits: &[KnownLimit], now: Timestamp) {
-        for known in limits {
-            self.policy.apply_limit(now, traits(known.agent).title, known);
-        }
+        self.policy.apply_limits(now, |agent| traits(agent).title, limits);
     }
 
     /// Passes a row of the default roster to the policy, and sets `needs` and `unseen` of the row. If a need has not lasted long enough yet, returns when it will.

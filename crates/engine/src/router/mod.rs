@@ -19,7 +19,8 @@ use watchbill_protocol::roster::TrackedSession;
 use watchbill_protocol::store::ForgetReport;
 use watchbill_settings::Configuration;
 
-use crate::alone::forget::of_whole_logs;
+use crate::alone::forget::{ForgetWhat, forget, of_whole_logs};
+use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
 use crate::handle::hook_setup::HookSetup;
 use crate::socket::access::AccessError;
@@ -127,6 +128,10 @@ impl Router {
             }
             Request::Prompt(call) => Reply::Prompt(person::prompt(engine, face, &call)?),
 
+            Request::ForgetPreview { named } => {
+                let (what, now) = (ForgetWhat::Sessions(vec![named]), SystemClock.now());
+                Reply::ForgetPreview(forget(&engine.settings(), &what, true, now, &mut |_| ())?)
+            }
             Request::Forget { sessions } => {
                 let sessions = sessions.iter().map(|session| SessionId::new(session)).collect();
                 Reply::Forget(self.remove(Removal::ForgetAll(sessions))?)
@@ -156,6 +161,7 @@ impl Router {
             Request::OpenFolder { .. }
             | Request::OpenLink { .. }
             | Request::StartDemo
+            | Request::LeaveDemo
             | Request::SetCompact { .. }
             | Request::OpenSettings
             | Request::Autostart

@@ -24,7 +24,12 @@ fn the_newest_rollouts_say_the_limits_until_their_spans_end() {
         let info = json!({"total_token_usage": usage, "last_token_usage": usage});
         ("event_msg", json!({"type": "token_count", "info": info, "rate_limits": limits}))
     };
-    append(&mut house, A, &[meta(A, None), started(), tokens(40.0)]);
+    // Before its first answer a session has no numbers of its own.
+    let mut early = tokens(39.0);
+    early.1["info"] = serde_json::Value::Null;
+    append(&mut house, A, &[meta(A, None), started(), early]);
+    assert_eq!(limits(&house), [(300, 3_900, A.to_owned()), (10_080, 6_150, A.to_owned())]);
+    append(&mut house, A, &[tokens(40.0)]);
     assert_eq!(limits(&house), [(300, 4_000, A.to_owned()), (10_080, 6_150, A.to_owned())]);
     append(&mut house, B, &[meta(B, None), started(), tokens(44.0)]);
     assert_eq!(limits(&house)[0], (300, 4_400, B.to_owned()));

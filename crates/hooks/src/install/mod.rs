@@ -192,6 +192,11 @@ pub fn events_for(agent: Agent, client: Option<Version>, before: Option<&str>) -
     events.iter().filter(wanted).collect()
 }
 
+/// Whether an agent has a status line that Watchbill can draw on this system.
+pub fn takes_status_line(agent: Agent) -> bool {
+    !cfg!(windows) && hook_traits(agent).status_line.is_some()
+}
+
 /// The program of our status line in settings, if they have one.
 ///
 /// # Errors

@@ -253,6 +253,7 @@ fn the_doctor() {
             settings: vec![HookSettings {
                 answers: false,
                 takes_answers: true,
+                status_line: Some("absent".to_owned()),
                 rivals: Vec::new(),
                 path: "/home/dev/.claude/settings.json".into(),
                 state: "installed".into(),

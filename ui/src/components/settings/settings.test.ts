@@ -86,13 +86,28 @@ test("the archive is offered with its numbers", async () => {
 test("hooks are installed only after the exact change was shown", async () => {
   const host = await show("unhooked");
   const section = screen.getByRole("region", { name: "Hooks" });
-  await fireEvent.click(await within(section).findByText("Install…"));
+  await fireEvent.click(await within(section).findByRole("button", { name: "Install…" }));
   const diff = await within(section).findByRole("region", { name: /^Change of/ });
   expect(diff.textContent).toContain('"hooks": {');
   expect(host.hooks.done).toEqual([]);
   await fireEvent.click(within(section).getByText("Install"));
   await within(section).findByText("Uninstall…");
   expect(host.hooks.done).toEqual(["install"]);
+});
+
+test("the status line is installed and uninstalled after its change was shown", async () => {
+  const host = await show();
+  const section = screen.getByRole("region", { name: "Hooks" });
+  await fireEvent.click(await within(section).findByRole("button", { name: "Install… (status line)" }));
+  const diff = await within(section).findByRole("region", { name: /^Change of/ });
+  expect(diff.textContent).toContain('"statusLine"');
+  await waitFor(() => expect(section.textContent).toContain("Then it runs your own line, as it was."));
+  expect(host.hooks.done).toEqual([]);
+  await fireEvent.click(within(section).getByText("Install"));
+  await fireEvent.click(await within(section).findByRole("button", { name: "Uninstall… (status line)" }));
+  await fireEvent.click(await within(section).findByRole("button", { name: "Uninstall" }));
+  await within(section).findByRole("button", { name: "Install… (status line)" });
+  expect(host.hooks.done).toEqual(["install_status_line", "uninstall_status_line"]);
 });
 
 test("answering is installed and uninstalled apart from the other hooks, after its change was shown", async () => {

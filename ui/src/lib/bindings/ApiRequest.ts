@@ -185,7 +185,7 @@ session: string, } | { "request": "open_link",
 /**
  *The address.
  */
-address: string, } | { "request": "start_demo" } | { "request": "set_compact", 
+address: string, } | { "request": "start_demo" } | { "request": "leave_demo" } | { "request": "set_compact", 
 /**
  *A strip.
  */
@@ -225,4 +225,12 @@ seen: string,
 /**
  * What the user decides.
  */
-decision: RequestDecision, };
+decision: RequestDecision, } | { "request": "forget_preview", 
+/**
+ *The id of either.
+ */
+named: string, } | { "request": "forget", 
+/**
+ *Whole ids.
+ */
+sessions: Array<string>, };

@@ -47,6 +47,11 @@ answers: boolean,
  */
 takesAnswers?: boolean, 
 /**
+ * The status line before the user's own: `installed`, `absent`, or `program_missing` (the agent draws no line). Absent where it
+ * cannot be installed.
+ */
+statusLine?: string, 
+/**
  * Known memory programs that these settings start: they tell the agent something too.
  */
 rivals?: Array<string>, };

@@ -3,4 +3,4 @@
 /**
  * What to do with the hooks in a settings file of the agent.
  */
-export type HooksStep = "install" | "uninstall" | "install_context" | "uninstall_context" | "install_answers" | "uninstall_answers";
+export type HooksStep = "install" | "uninstall" | "install_context" | "uninstall_context" | "install_answers" | "uninstall_answers" | "install_status_line" | "uninstall_status_line";

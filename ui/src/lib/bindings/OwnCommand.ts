@@ -27,11 +27,19 @@ when: PromptWhen, } | { "do": "unqueue",
 /**
  * The prompt.
  */
-id: string, } | { "do": "clear_queue" } | { "do": "release_queue" } | { "do": "hold_queue", 
+id: string, } | { "do": "clear_queue" } | { "do": "release_queue" } | { "do": "go_on_at", 
 /**
- * RFC 3339.
+ * RFC 3339; in the next 31 days.
  */
-until: string, } | { "do": "interrupt" } | { "do": "answer", 
+until: string, 
+/**
+ * The id of one more prompt.
+ */
+id: string, 
+/**
+ * Its text. Empty: only what waits already.
+ */
+text: string, } | { "do": "interrupt" } | { "do": "answer", 
 /**
  * The request.
  */

@@ -7,7 +7,11 @@ export type ShellMessage = { "type": "says",
 /**
  * A sentence.
  */
-text: string, } | { "type": "compact", 
+text: string, } | { "type": "demo", 
+/**
+ * Whether they are.
+ */
+on: boolean, } | { "type": "compact", 
 /**
  * Whether it is a strip.
  */

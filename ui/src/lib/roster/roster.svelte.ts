@@ -170,10 +170,11 @@ export class RosterModel {
     else if (this.phase === "failed") void this.connect();
   }
 
-  async startDemo(): Promise<void> {
+  /** Shows made-up sessions, or the real ones again. */
+  async showDemo(on: boolean): Promise<void> {
     try {
       this.#afresh = true;
-      await this.#host.ask("start_demo");
+      await this.#host.ask(on ? "start_demo" : "leave_demo");
       await this.connect();
     } catch (error) {
       this.phase = "failed";

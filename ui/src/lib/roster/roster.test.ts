@@ -116,7 +116,7 @@ test("a failure is shown in its own words, and a second try can succeed", async 
 test("the demo fills an empty roster", async () => {
   await start([]);
   expect(shown()).toEqual([]);
-  await model.startDemo();
+  await model.showDemo(true);
   expect(shown()).toHaveLength(everydayRows().length);
 });
 

@@ -16,6 +16,16 @@ export function scopeWords({ scope, agent }: HookSettings): string {
   return agent === undefined ? words : `${words} of ${agentTitle(agent)}`;
 }
 
+/** The client draws no status line, because the program before it is gone. */
+export function isLineLost({ statusLine }: HookSettings): boolean {
+  return statusLine === "program_missing";
+}
+
+export function lineWords({ statusLine }: HookSettings): string {
+  if (statusLine === "program_missing") return "The program before your status line is not there, so none is drawn";
+  return statusLine === "installed" ? "Watchbill stands before yours" : "Not installed: limits of the plan, costs and the size of the context stay unknown";
+}
+
 export function hookWords(settings: HookSettings): string {
   switch (settings.state) {
     case "installed":

@@ -63,7 +63,7 @@ fn type_name(f: &Fields<'_>) -> String {
 
 fn has_absurd_tokens(body: &Body<'_>) -> bool {
     let Body::Tokens(tokens) = body else { return false };
-    let total = tokens.total;
+    let total = tokens.total.unwrap_or_default();
     total.input + total.cache_read + total.cache_write >= session::MAX_TOTAL
         || total.output >= session::MAX_TOTAL
 }

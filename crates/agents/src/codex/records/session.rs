@@ -66,20 +66,19 @@ pub(super) fn settings<'a>(p: &Payload<'a>, envelope: &mut Envelope<'a>) -> Body
     Body::Settings { model: p.model.whole(), mode: word.map(|word| (word, mode)) }
 }
 
-/// `token_count`. Before the first answer it has no numbers.
+/// `token_count`. Before the first answer it has no numbers, but may have limits.
 pub(super) fn tokens<'a>(p: &Payload<'a>) -> Body<'a> {
     let last = p.info.get("last_token_usage");
-    match usage(p.info.get("total_token_usage")) {
-        Some(total) => Body::Tokens(TokenTotal {
-            total,
-            last: usage(last),
-            context: last.get("total_tokens").number().filter(|tokens| *tokens > 0),
-            // A model may have limits of its own beside the plan's. Those have another name.
-            limits: ["primary", "secondary"]
-                .map(|name| limit(p.limits.get(name)).filter(|_| is_of_plan(p.limits))),
-        }),
-        None => Body::Irrelevant,
-    }
+    let tokens = TokenTotal {
+        total: usage(p.info.get("total_token_usage")),
+        last: usage(last),
+        context: last.get("total_tokens").number().filter(|tokens| *tokens > 0),
+        // A model may have limits of its own beside the plan's. Those have another name.
+        limits: ["primary", "secondary"]
+            .map(|name| limit(p.limits.get(name)).filter(|_| is_of_plan(p.limits))),
+    };
+    let says_nothing = tokens.total.is_none() && tokens.limits == [None; 2];
+    if says_nothing { Body::Irrelevant } else { Body::Tokens(tokens) }
 }
 
 /// Whether these limits are the plan's: `limit_id` is `codex`, or absent in older clients.

@@ -15,7 +15,6 @@ impl Handle {
     /// # Errors
     /// When its folder is in no repository, nothing is stored, or git cannot read the repository.
     pub fn changes(&self, session: &TrackedSession) -> Result<Changes, ApiError> {
-        self.has_history()?;
         let root = session.repo_root.as_deref().ok_or_else(|| {
             ApiError::new(ErrorCode::NotFound, "the folder of this session is in no git repository")
         })?;

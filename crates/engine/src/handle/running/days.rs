@@ -2,7 +2,7 @@
 
 use watchbill_history::query::{day, limits, usage};
 use watchbill_protocol::day::Day;
-use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::error::ApiError;
 use watchbill_protocol::limits::LimitUse;
 use watchbill_protocol::usage::UsagePage;
 
@@ -15,7 +15,6 @@ impl Handle {
     /// # Errors
     /// When it is no date, or nothing is stored.
     pub fn day(&self, date: Option<&str>) -> Result<Day, ApiError> {
-        self.has_history()?;
         day::day(&self.settings(), date, SystemClock.now())
     }
 
@@ -24,7 +23,6 @@ impl Handle {
     /// # Errors
     /// When nothing is stored.
     pub fn usage(&self, days: u32) -> Result<UsagePage, ApiError> {
-        self.has_history()?;
         usage::usage(&self.settings(), days, SystemClock.now())
     }
 
@@ -33,16 +31,7 @@ impl Handle {
     /// # Errors
     /// When nothing is stored, or the engine has stopped.
     pub fn limit_use(&self) -> Result<Vec<LimitUse>, ApiError> {
-        self.has_history()?;
         limits::limit_use(&self.settings(), self.roster(false)?.limits)
-    }
-
-    /// The demo keeps nothing.
-    pub(super) fn has_history(&self) -> Result<(), ApiError> {
-        match self.is_demo {
-            true => Err(ApiError::new(ErrorCode::Unsupported, "the demo keeps no history")),
-            false => Ok(()),
-        }
     }
 
     /// The byte of a session's transcript at which the newest call or prompt before a time begins.

@@ -15,7 +15,6 @@ use watchbill_protocol::memory::{
     MemoryPage, MemoryPreview, SummaryPage,
 };
 use watchbill_protocol::roster::TrackedSession;
-use watchbill_settings::Settings;
 use watchbill_store::{Access, Store, StoreError};
 
 use super::Handle;
@@ -54,7 +53,7 @@ impl Handle {
         let chain = self.chain(session)?;
         let row = self.row_of_chain(&chain.head)?;
         let sessions: Vec<String> = chain.segments.into_iter().map(|segment| segment.session_id).collect();
-        let settings = self.memory_settings()?;
+        let settings = self.settings();
         let cwd = row.cwd.unwrap_or_default();
         let reader = Reader::open(&settings, &*self.fs, SystemClock.now())?;
         reader.page(&cwd, &sessions, row.transcript_path.as_deref())
@@ -65,7 +64,7 @@ impl Handle {
     /// # Errors
     /// When the store cannot be read.
     pub fn memory_preview(&self, cwd: &str, session: Option<&str>) -> Result<MemoryPreview, ApiError> {
-        let settings = self.memory_settings()?;
+        let settings = self.settings();
         let row = session.map(|session| self.row_of_chain(session)).transpose()?;
         let transcript = row.and_then(|row| row.transcript_path);
         let reader = Reader::open(&settings, &*self.fs, SystemClock.now())?;
@@ -79,7 +78,7 @@ impl Handle {
     pub fn work_summary(&self, session: &str) -> Result<SummaryPage, ApiError> {
         let chain = self.chain(session)?;
         let sessions: Vec<String> = chain.segments.into_iter().map(|segment| segment.session_id).collect();
-        Reader::open(&*self.memory_settings()?, &*self.fs, SystemClock.now())?.summary_page(&sessions)
+        Reader::open(&*self.settings(), &*self.fs, SystemClock.now())?.summary_page(&sessions)
     }
 
     /// A session in the words of the claude-recall document.
@@ -87,7 +86,7 @@ impl Handle {
     /// # Errors
     /// When no session fits the id, or the store cannot be read.
     pub fn document_session(&self, session: &str) -> Result<DocumentSession, ApiError> {
-        Reader::open(&*self.memory_settings()?, &*self.fs, SystemClock.now())?.document_session(session)
+        Reader::open(&*self.settings(), &*self.fs, SystemClock.now())?.document_session(session)
     }
 
     /// The memories of the project of a folder.
@@ -95,7 +94,7 @@ impl Handle {
     /// # Errors
     /// When the store cannot be read.
     pub fn memories(&self, cwd: &str, all: bool) -> Result<MemoryList, ApiError> {
-        Reader::open(&*self.memory_settings()?, &*self.fs, SystemClock.now())?.list(cwd, all)
+        Reader::open(&*self.settings(), &*self.fs, SystemClock.now())?.list(cwd, all)
     }
 
     /// The text that an agent would be told at its start, for a client that asks over HTTP; empty: nothing. A `project` is the name of
@@ -104,7 +103,7 @@ impl Handle {
     /// # Errors
     /// When the store cannot be read.
     pub fn context_text(&self, cwd: Option<&str>, project: Option<&str>) -> Result<String, ApiError> {
-        let settings = self.memory_settings()?;
+        let settings = self.settings();
         let folder = match (cwd, project) {
             (Some(cwd), _) => Some(cwd.to_owned()),
             (None, Some(project)) => self.folder_named(project)?,
@@ -132,15 +131,7 @@ impl Handle {
     /// # Errors
     /// When no memory fits the id, or the store cannot be read.
     pub fn memory_detail(&self, id: &str) -> Result<MemoryDetail, ApiError> {
-        Reader::open(&*self.memory_settings()?, &*self.fs, SystemClock.now())?.show(id)
-    }
-
-    /// The settings, if there is a store to read.
-    fn memory_settings(&self) -> Result<Arc<Settings>, ApiError> {
-        if self.is_demo() {
-            return Err(ApiError::new(ErrorCode::Unsupported, "nothing is learned from made-up sessions"));
-        }
-        Ok(self.settings())
+        Reader::open(&*self.settings(), &*self.fs, SystemClock.now())?.show(id)
     }
 
     fn row_of_chain(&self, session: &str) -> Result<TrackedSession, ApiError> {

@@ -14,6 +14,8 @@ export class MockHooks {
   #installed: boolean;
   #context = false;
   #answers = false;
+  /** Whether the status line is there, and its program. */
+  line: NonNullable<HookSettings["statusLine"]> = "absent";
 
   constructor(installed: boolean) {
     this.#installed = installed;
@@ -21,18 +23,20 @@ export class MockHooks {
 
   status(): HookSettings[] {
     const state = this.#installed ? "installed" : "absent";
-    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, answers: this.#answers, takesAnswers: true, ...(this.#context ? { context: true } : {}) }];
+    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, answers: this.#answers, takesAnswers: true, statusLine: this.line, ...(this.#context ? { context: true } : {}) }];
   }
 
   preview(step: HooksStep): HooksPreview {
     const installs = step.startsWith("install");
     const kind = installs ? "added" : "removed";
-    const [entry, there] = step.endsWith("_answers")
-      ? ['"PermissionRequest": [{ "hooks": [{ "type": "command", "command": "watchbill hook --answer", "timeout": 3600 }] }]', this.#answers]
+    const [entry, there] = step.endsWith("_status_line")
+      ? ['"command": "watchbill statusline -- ~/line.sh"', this.line === "installed"]
+      : step.endsWith("_answers")
+        ? ['"PermissionRequest": [{ "hooks": [{ "type": "command", "command": "watchbill hook --answer", "timeout": 3600 }] }]', this.#answers]
       : step.endsWith("_context")
         ? ['"PostToolUse": [{ "hooks": [{ "type": "command", "command": "watchbill hook --context", "timeout": 1 }] }]', this.#context]
         : ['"Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]', this.#installed];
-    const ours = ['  "hooks": {', `    ${entry}`, "  }"];
+    const ours = [step.endsWith("_status_line") ? '  "statusLine": {' : '  "hooks": {', `    ${entry}`, "  }"];
     const changes = installs !== there;
     return {
       path: PATH,
@@ -49,7 +53,8 @@ export class MockHooks {
 
   change(step: HooksStep, token: string): void {
     if (token !== this.preview(step).token) throw { code: "conflict", message: `${PATH} has changed since this was shown; look at it again` };
-    if (step.endsWith("_answers")) this.#answers = step === "install_answers";
+    if (step.endsWith("_status_line")) this.line = step === "install_status_line" ? "installed" : "absent";
+    else if (step.endsWith("_answers")) this.#answers = step === "install_answers";
     else if (step.endsWith("_context")) this.#context = step === "install_context";
     else this.#installed = step === "install";
     this.done.push(step);

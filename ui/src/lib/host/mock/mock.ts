@@ -3,6 +3,7 @@
 import type { AnswerCall } from "../../bindings/AnswerCall";
 import type { AnswerGiven } from "../../bindings/AnswerGiven";
 import type { FocusAnswer } from "../../bindings/FocusAnswer";
+import type { ForgetReport } from "../../bindings/ForgetReport";
 import type { Doctor } from "../../bindings/Doctor";
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { RosterSnapshot } from "../../bindings/RosterSnapshot";
@@ -35,6 +36,7 @@ export class MockHost implements Host {
   readonly lookedAt: (string | null)[] = [];
   #mutedUntil: string | undefined;
   readonly opened: string[] = [];
+  readonly forgotten: string[] = [];
   readonly config = new MockSettings();
   readonly hooks: MockHooks;
   readonly own: MockOwn;
@@ -99,7 +101,13 @@ export class MockHost implements Host {
     hooks_change: ({ step, token }) => this.hooks.change(step, token),
     archive_offer: () => ({ files: 412, bytes: 1_900_000_000, expected: 310_000_000, cleanupDays: 30, soon: 37, firstAt: iso(ENGINE_START + 90_000_000) }),
     open_folder: ({ session }) => void this.opened.push(session),
-    start_demo: () => this.change({ upserts: everydayRows() }),
+    forget_preview: ({ named }) => this.#forgets(named),
+    forget: ({ sessions }) => {
+      this.forgotten.push(...sessions);
+      return { ...this.#forgets(""), sessions, dryRun: false };
+    },
+    start_demo: () => (this.change({ upserts: everydayRows() }), this.tell({ type: "demo", on: true })),
+    leave_demo: () => (this.change({ removals: this.#rows.map((row) => row.sessionId) }), this.tell({ type: "demo", on: false })),
     set_compact: ({ on }) => this.tell({ type: "compact", on }),
     open_settings: () => void this.opened.push("settings"),
     autostart: () => this.#autostart,
@@ -146,6 +154,11 @@ export class MockHost implements Host {
     this.own = new MockOwn(preset.rows, (id) => this.#rows.find(({ sessionId }) => sessionId === id), (row) => this.change({ upserts: [row] }));
     for (const step of preset.script ?? []) setTimeout(() => this.change(step), step.afterMs);
     if (preset.flood) this.#run(preset.flood.sessions, preset.flood.perSecond);
+  }
+
+  #forgets(chain: string): ForgetReport {
+    const sessions = this.#rows.filter((row) => row.workChainId === chain).map((row) => row.sessionId);
+    return { sessions, files: 1, prompts: 4, toolCalls: 31, texts: 70, archived: 0, freedBytes: 0, wipedLater: false, dryRun: true };
   }
 
   /** Number of the newest change, for tests that count them. */

@@ -66,6 +66,8 @@ export function presetNamed(name: string): Preset {
       return { rows: everydayRows(), day: () => fullDay(200) };
     case "first":
       return { rows: [], hooks: false };
+    case "unseen":
+      return { rows: everydayRows().filter(({ group }) => group !== "needs_you").map((session) => ({ ...session, unseen: session.group === "your_turn" })) };
     case "unhooked":
       return { rows: everydayRows(), hooks: false };
     case "reading":
