@@ -14,7 +14,7 @@ use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::own::event::{NO_REACTION, OwnTokens, OwnWhat, PromptPlace};
 use watchbill_protocol::request::Request;
 
-use crate::turn::{Beside, End, Turn, filled, pending};
+use crate::turn::{Beside, End, GOES_ON, STARTS, Turn, filled, pending, sum};
 
 /// Calls and requests that are kept at most. An agent with more of them open has gone wrong.
 const MAX_OPEN: usize = 256;
@@ -317,16 +317,7 @@ impl OwnFold {
         self.since = at;
         self.calls.clear();
         self.asks.clear();
-        if let Some(turn) = tokens {
-            let sum = self.tokens.unwrap_or_default();
-            let add = |a: u64, b: u64| a.saturating_add(b.min(Usage::MAX_TOKENS));
-            self.tokens = Some(Usage {
-                input: add(sum.input, turn.input),
-                output: add(sum.output, turn.output),
-                cache_read: add(sum.cache_read, turn.cache_read),
-                cache_write: add(sum.cache_write, turn.cache_write),
-            });
-        }
+        self.tokens = tokens.map(|turn| sum(self.tokens.unwrap_or_default(), turn)).or(self.tokens);
     }
 
     /// The agent is gone. A turn that ran did not end by itself.
@@ -380,15 +371,13 @@ impl OwnFold {
         if let Some(end) = self.end.as_ref().filter(|_| !self.again) {
             return say(State::Ended, end.kind, end.at, &end.detail);
         }
-        let crashed = Some(StateKind::Crashed);
-        match self.host {
-            HostState::Runs => {}
-            HostState::Gone => {
-                return say(State::Ended, crashed, self.last_at, "its host ended unexpectedly");
-            }
-            HostState::GoneWithMachine => {
-                return say(State::Ended, crashed, self.last_at, "it ended with the machine");
-            }
+        let gone = match self.host {
+            HostState::Runs => None,
+            HostState::Gone => Some("its host ended unexpectedly"),
+            HostState::GoneWithMachine => Some("it ended with the machine"),
+        };
+        if let Some(how) = gone {
+            return say(State::Ended, Some(StateKind::Crashed), self.last_at, how);
         }
         if self.way == OwnWay::Pty {
             return None;
@@ -400,12 +389,8 @@ impl OwnFold {
         }
         let (state, kind, detail) = match self.turn {
             // The user has decided.
-            Turn::Over(..) if self.until.is_some() => {
-                (State::Idle, None, "what is queued goes on at the time that the user said".to_owned())
-            }
-            Turn::None if self.session.is_none() => {
-                (State::Idle, None, "the agent starts with the first prompt".to_owned())
-            }
+            Turn::Over(..) if self.until.is_some() => (State::Idle, None, GOES_ON.to_owned()),
+            Turn::None if self.session.is_none() => (State::Idle, None, STARTS.to_owned()),
             Turn::Runs(_) if self.ending => (State::Working, None, "the session is being ended".to_owned()),
             _ => self.turn.in_words(),
         };

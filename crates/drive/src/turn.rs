@@ -7,6 +7,24 @@ use watchbill_core::roster::reason::PendingTool;
 use watchbill_core::session::facts::one_line;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::record::Usage;
+use watchbill_protocol::own::event::OwnTokens;
+
+/// What a session does that was never asked.
+pub(crate) const STARTS: &str = "the agent starts with the first prompt";
+/// What a session does that waits for a time.
+pub(crate) const GOES_ON: &str = "what is queued goes on at the time that the user said";
+
+/// Tokens of a session, with those of a turn.
+pub(crate) fn sum(of_before: Usage, turn: OwnTokens) -> Usage {
+    let add = |a: u64, b: u64| a.saturating_add(b.min(Usage::MAX_TOKENS));
+    Usage {
+        input: add(of_before.input, turn.input),
+        output: add(of_before.output, turn.output),
+        cache_read: add(of_before.cache_read, turn.cache_read),
+        cache_write: add(of_before.cache_write, turn.cache_write),
+    }
+}
 
 /// The state of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

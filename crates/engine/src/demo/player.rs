@@ -182,10 +182,9 @@ impl<'a> Player<'a> {
             Operation::Append { text, .. } => text.contains(asks.call["id"].as_str().unwrap_or("\0")),
             _ => false,
         };
-        let done = self.now.operations[..self.next].iter().map(|(_, operation)| operation);
+        let mut done = self.now.operations[..self.next].iter().map(|(_, operation)| operation);
         let transcript = done.clone().find(is_transcript).cloned();
-        let registry =
-            done.filter(|operation| matches!(operation, Operation::Write { .. })).next_back().cloned();
+        let registry = done.rfind(|operation| matches!(operation, Operation::Write { .. })).cloned();
         if let Some(Operation::Append { path, .. }) = transcript {
             self.stage.act(&self.now, now, &Operation::Append { path, text });
         }

@@ -78,7 +78,7 @@ impl Handle {
     pub fn work_summary(&self, session: &str) -> Result<SummaryPage, ApiError> {
         let chain = self.chain(session)?;
         let sessions: Vec<String> = chain.segments.into_iter().map(|segment| segment.session_id).collect();
-        Reader::open(&*self.settings(), &*self.fs, SystemClock.now())?.summary_page(&sessions)
+        Reader::open(&self.settings(), &*self.fs, SystemClock.now())?.summary_page(&sessions)
     }
 
     /// A session in the words of the claude-recall document.
@@ -86,7 +86,7 @@ impl Handle {
     /// # Errors
     /// When no session fits the id, or the store cannot be read.
     pub fn document_session(&self, session: &str) -> Result<DocumentSession, ApiError> {
-        Reader::open(&*self.settings(), &*self.fs, SystemClock.now())?.document_session(session)
+        Reader::open(&self.settings(), &*self.fs, SystemClock.now())?.document_session(session)
     }
 
     /// The memories of the project of a folder.
@@ -94,7 +94,7 @@ impl Handle {
     /// # Errors
     /// When the store cannot be read.
     pub fn memories(&self, cwd: &str, all: bool) -> Result<MemoryList, ApiError> {
-        Reader::open(&*self.settings(), &*self.fs, SystemClock.now())?.list(cwd, all)
+        Reader::open(&self.settings(), &*self.fs, SystemClock.now())?.list(cwd, all)
     }
 
     /// The text that an agent would be told at its start, for a client that asks over HTTP; empty: nothing. A `project` is the name of
@@ -131,7 +131,7 @@ impl Handle {
     /// # Errors
     /// When no memory fits the id, or the store cannot be read.
     pub fn memory_detail(&self, id: &str) -> Result<MemoryDetail, ApiError> {
-        Reader::open(&*self.settings(), &*self.fs, SystemClock.now())?.show(id)
+        Reader::open(&self.settings(), &*self.fs, SystemClock.now())?.show(id)
     }
 
     fn row_of_chain(&self, session: &str) -> Result<TrackedSession, ApiError> {
