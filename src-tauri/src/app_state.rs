@@ -1,6 +1,5 @@
 //! The state of the running program: the engine, the channel to the window, the tray, the alerts.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
@@ -20,6 +19,7 @@ use watchbill_settings::{Configuration, Settings, TrayColours};
 
 use crate::alerts::Alerts;
 use crate::bridge::Bridge;
+use crate::demo::Demo;
 use crate::engine;
 use crate::focused_session::FocusedSession;
 use crate::tray::Tray;
@@ -44,8 +44,7 @@ pub struct AppState {
     tray: Arc<Tray>,
     alerts: Arc<Alerts>,
     focus: Mutex<FocusedSession>,
-    /// Made-up sessions are shown. No settings apply to them.
-    demo: AtomicBool,
+    demo: Demo,
     /// When an ended engine was last started again. Held while a thread decides whether another engine is needed, so
     /// that two threads do not both start one.
     restarted: Mutex<Option<Instant>>,
@@ -70,7 +69,7 @@ impl AppState {
             tray: Arc::new(Tray::new()),
             alerts: Arc::new(Alerts::new()),
             focus: Mutex::default(),
-            demo: AtomicBool::new(demo),
+            demo: Demo::new(demo),
             restarted: Mutex::default(),
             http: HttpService::default(),
             opener: OnceLock::new(),
@@ -165,7 +164,8 @@ impl AppState {
         }
         // A failed try counts as well, so the next one comes after the pause.
         *restarted = Some(Instant::now());
-        let again = if self.is_demo() { engine::demo() } else { engine::open((*before.settings()).clone()) };
+        let again =
+            if self.demo.is_on() { engine::demo() } else { engine::open((*before.settings()).clone()) };
         self.exchange(again?);
         Ok(())
     }
@@ -219,7 +219,7 @@ impl AppState {
         self.focus.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Mutes alerts for this long by the engine's clock: the demo has a clock of its own.
+    /// Mutes alerts for this long by the engine's clock.
     ///
     /// # Errors
     /// When the mute applies now, but cannot be stored for the next start.
@@ -265,7 +265,7 @@ impl AppState {
     /// When the system gives no thread. Then the old engine runs on.
     pub fn apply(&self, settings: &Settings) -> std::io::Result<()> {
         let _deciding = self.restarted();
-        if self.is_demo() {
+        if self.demo.is_on() {
             return Ok(());
         }
         let handle = current(&self.engine);
@@ -289,14 +289,14 @@ impl AppState {
     }
 
     /// Whether made-up sessions are shown.
-    pub fn is_demo(&self) -> bool {
-        self.demo.load(Ordering::Acquire)
+    pub fn demo(&self) -> &Demo {
+        &self.demo
     }
 
     /// Shows this engine's sessions from now on, made up or not.
     pub fn exchange_demo(&self, engine: Handle, is_demo: bool) {
         let _deciding = self.restarted();
-        self.demo.store(is_demo, Ordering::Release);
+        self.demo.set(is_demo);
         self.exchange(engine);
     }
 

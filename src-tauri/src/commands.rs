@@ -11,7 +11,6 @@ use watchbill_engine::router::access::{Face, may};
 use watchbill_protocol::api::{ApiReply, ApiRequest, ApiSubscription};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::shell::ShellMessage;
-use watchbill_settings::Configuration;
 
 use crate::app_state::AppState;
 use crate::autostart::Switch;
@@ -19,7 +18,7 @@ use crate::engine::off_thread;
 use crate::settings::SettingsLine;
 use crate::shortcut::GlobalKey;
 use crate::window_messages::WindowMessages;
-use crate::{alerts, engine, own, window};
+use crate::{alerts, demo, engine, own, window};
 
 /// Answers a request of a page.
 #[tauri::command]
@@ -43,10 +42,8 @@ pub async fn ask(app: AppHandle, page: WebviewWindow, request: ApiRequest) -> Re
             ApiReply::StartDemo(())
         }
         ApiRequest::LeaveDemo => {
-            let settings = (*app.state::<Arc<Configuration>>().settings()).clone();
-            let real = off_thread(|| engine::open(settings).map_err(not_started)).await?;
-            app_state.exchange_demo(real, false);
-            app.state::<WindowMessages>().tell(ShellMessage::Demo { on: false });
+            let from = app.clone();
+            off_thread(move || demo::leave(&from).map_err(not_started)).await?;
             ApiReply::LeaveDemo(())
         }
         ApiRequest::SetCompact { on } => {
@@ -110,7 +107,7 @@ pub async fn subscribe(
         ApiSubscription::Shell => {
             let first = [
                 ShellMessage::Compact { on: window::is_compact(&app) },
-                ShellMessage::Demo { on: app_state.is_demo() },
+                ShellMessage::Demo { on: app_state.demo().may_be_left() },
             ];
             app.state::<WindowMessages>().connect(channel.channel_on(webview), first);
         }

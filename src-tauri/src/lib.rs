@@ -13,6 +13,7 @@ mod bridge;
 #[cfg(target_os = "linux")]
 mod bus;
 mod commands;
+mod demo;
 mod engine;
 mod focused_session;
 #[cfg(target_os = "linux")]
@@ -244,6 +245,11 @@ fn on_window_event(app: &AppHandle, app_state: &AppState, event: &WindowEvent) {
         }
         WindowEvent::Destroyed => {
             app_state.window_closed();
+            // Without the window nothing says that the needs in the tray are made up.
+            if app_state.demo().may_be_left() {
+                let app = app.clone();
+                std::thread::spawn(move || demo::leave(&app));
+            }
             app.state::<WindowMessages>().disconnect();
             window::keep_place(app);
         }

@@ -16,7 +16,7 @@ from replies import Step, text
 from stub import Stub, plan_file, results
 from tally import BOUND, SHARES, tallies, with_all
 from truth import ABSENT, Turning
-from versions import PINNED
+from versions import PINNED, TITLES
 from watcher import Watcher, apply
 from witnesses import SETS
 

@@ -101,24 +101,41 @@ pub fn is_test_run(command: &str) -> bool {
     let is_runner = RUNNERS.iter().any(|runner| {
         command.strip_prefix(runner).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     });
-    // It only compiles, or lists tests.
-    let runs_none = |word: &str| {
-        matches!(
-            word,
-            "--no-run"
-                | "--list"
-                | "-list"
-                | "--listTests"
-                | "--collect-only"
-                | "--co"
-                | "--help"
-                | "-h"
-                | "--version"
-                | "-n"
-                | "-c"
-        )
+    // Another word may make it list tests, or go on after a failure.
+    let is_known = |word: &str| {
+        const KNOWN: [&str; 26] = [
+            "--",
+            "-v",
+            "-vv",
+            "-x",
+            "-s",
+            "-p",
+            "-k",
+            "--quiet",
+            "--verbose",
+            "--release",
+            "--workspace",
+            "--all",
+            "--all-targets",
+            "--all-features",
+            "--features",
+            "--no-fail-fast",
+            "--locked",
+            "--offline",
+            "--lib",
+            "--test",
+            "--nocapture",
+            "--ci",
+            "--run",
+            "-run",
+            "-race",
+            "-count=1",
+        ];
+        !word.starts_with('-') && !word.contains('=')
+            || KNOWN.contains(&word)
+            || word == "-q" && !command.starts_with("make")
     };
-    is_runner && !command.contains(JOINS) && !command.split_whitespace().any(runs_none)
+    is_runner && !command.contains(JOINS) && command.split_whitespace().all(is_known)
 }
 
 /// What a tool is.
@@ -262,6 +279,10 @@ mod tests {
             "cd $(mktemp -d) && make test",
             "cd a; b && pytest",
             "pytest --collect-only",
+            "make test -q",
+            "mvn test -DskipTests",
+            "./gradlew test --dry-run",
+            "npm test --if-present",
             "make testdata",
             "",
         ] {

@@ -25,6 +25,13 @@ const HOLD_LOOK: Duration = Duration::from_secs(300);
 /// How long an interrupted turn may go on before readers are told. Agents take half a second at most (measured).
 const REACTION: Duration = Duration::from_secs(5);
 
+/// The time at which a queue goes on, and how long that is from now.
+fn time_of(until: &str) -> Option<(Timestamp, Duration)> {
+    let until = Timestamp::parse(until)?;
+    let left = u64::try_from(until.since(wall_clock()).0).unwrap_or(0);
+    Some((until, Duration::from_millis(left)))
+}
+
 /// The time since the machine started, also while it slept. Setting the clock does not change it.
 fn since_boot() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
@@ -72,7 +79,16 @@ impl Session {
             return Err(ApiError::new(ErrorCode::Conflict, "the agent has ended, or is being ended"));
         }
         if let OwnCommand::GoOnAt { until, id, text } = command {
-            self.go_on_at(until)?;
+            match time_of(until) {
+                None => return Err(ApiError::new(ErrorCode::Invalid, "the time is not in RFC 3339")),
+                Some((_, Duration::ZERO)) => {
+                    return Err(ApiError::new(ErrorCode::Invalid, "the time is over"));
+                }
+                Some((_, left)) if left > LONGEST_HOLD => {
+                    return Err(ApiError::new(ErrorCode::Invalid, "the time is more than 31 days away"));
+                }
+                Some(_) => {}
+            }
             if text.is_empty() && self.queue.is_empty() {
                 return Err(ApiError::new(ErrorCode::Conflict, "no prompt waits"));
             }
@@ -116,7 +132,8 @@ impl Session {
                 Ok(())
             }
             OwnCommand::GoOnAt { until, id, text } => {
-                let (until, left) = self.go_on_at(until)?;
+                // It was checked before it was written down. By now it may be over.
+                let (until, left) = time_of(until).unwrap_or_default();
                 // Held before the prompt is there, so that it does not slip through.
                 let held = self.queue.hold_until(until);
                 let queued = match text.is_empty() {
@@ -182,20 +199,6 @@ impl Session {
     /// How long until an interrupted turn that still runs is reported.
     pub(super) fn reaction_due(&self) -> Option<Duration> {
         Some((self.state.interrupted? + REACTION).saturating_sub(self.now()))
-    }
-
-    /// The time at which the queue goes on, and how long that is from now.
-    fn go_on_at(&self, until: &str) -> Result<(Timestamp, Duration), ApiError> {
-        let until = Timestamp::parse(until)
-            .ok_or_else(|| ApiError::new(ErrorCode::Invalid, "the time is not in RFC 3339"))?;
-        let left = u64::try_from(until.since(wall_clock()).0).unwrap_or(0);
-        match Duration::from_millis(left) {
-            Duration::ZERO => Err(ApiError::new(ErrorCode::Invalid, "the time is over")),
-            left if left > LONGEST_HOLD => {
-                Err(ApiError::new(ErrorCode::Invalid, "the time is more than 31 days away"))
-            }
-            left => Ok((until, left)),
-        }
     }
 
     /// How long until the queue goes on at its time, or until this is asked again, because the machine may sleep meanwhile.

@@ -23,9 +23,9 @@ pub struct Doctor {
     pub own: Option<OwnSessionCounts>,
     /// Limits of the system that matter for watching.
     pub limits: Vec<Limit>,
-    /// The stored history. Absent in the demo, which stores none.
+    /// The stored history. Absent without a data folder.
     pub store: Option<StoreHealth>,
-    /// The folders of hook events. Absent in the demo, which hears none.
+    /// The folders of hook events. Absent in the demo.
     pub hooks: Option<HooksHealth>,
     /// No alerts until then: the user muted everything for a while. Absent if nothing is muted.
     pub muted_until: Option<String>,

@@ -308,7 +308,7 @@ pub struct Problem {
 pub struct RosterSnapshot {
     /// Rises with every change.
     pub revision: u64,
-    /// The engine's time. Ages count from it, because the demo has a clock of its own.
+    /// The engine's time. Ages count from it.
     pub generated_at: String,
     /// In roster order.
     pub sessions: Vec<TrackedSession>,

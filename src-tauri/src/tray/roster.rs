@@ -113,7 +113,7 @@ impl Tray {
             let face = Face::of(&[], None, &TimeZone::UTC, jiff::Timestamp::UNIX_EPOCH);
             return (Face { colours: roster.colours, ..face }, None);
         };
-        // The demo has a clock of its own, so ages follow the engine's clock, not the system's.
+        // Ages follow the engine's clock.
         let now = generated_at
             .saturating_add(jiff::SignedDuration::try_from(received_at.elapsed()).unwrap_or_default());
         let now = now.unwrap_or(generated_at);

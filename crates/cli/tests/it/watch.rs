@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -270,7 +270,12 @@ fn ignores_interrupts() -> bool {
 #[test]
 fn the_demo_can_be_watched_as_text() {
     let home = tempfile::tempdir().unwrap();
-    let mut child = watchbill(home.path()).args(["--demo", "watch"]).stdout(Stdio::piped()).spawn().unwrap();
+    // As in a hook of git: these variables name the repository of the user.
+    let of_user = home.path().join("of-user");
+    assert!(Command::new("git").args(["init", "--quiet"]).arg(&of_user).status().unwrap().success());
+    let mut demo = watchbill(home.path());
+    demo.args(["--demo", "watch"]).env("GIT_DIR", of_user.join(".git")).env("GIT_WORK_TREE", &of_user);
+    let mut child = demo.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let _ended = Watching { child, events: channel().1 };
     assert!(lines.next().unwrap().starts_with("Needs you"), "the first sight is no empty list");
@@ -278,4 +283,5 @@ fn the_demo_can_be_watched_as_text() {
     let is_change = |line: &String| matches!(line.as_bytes(), [_, _, b':', _, _, b':', _, _, b' ', ..]);
     let change = lines.find(is_change).expect("something changes");
     assert!(change.is_char_boundary(9) && change.len() > 30, "{change}");
+    assert!(!of_user.join(".git/index").exists(), "the repository of the demo is another one");
 }

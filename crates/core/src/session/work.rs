@@ -58,6 +58,10 @@ impl Work {
             let tells = result.background_task.is_none() && result.denied.is_none();
             self.tests = result.succeeded.filter(|passed| tells && (*passed || !is_after_cd));
         }
+        if call.is_some_and(|call| ToolKind::of(&call.tool) == ToolKind::Subagent) {
+            // It may have edited files.
+            self.tests = None;
+        }
         let Some(call) = call.filter(|call| ToolKind::of(&call.tool).changes_file()) else { return };
         if result.is_error || result.denied.is_some() || call.target.is_empty() {
             return;

@@ -1,30 +1,29 @@
 //! The folder of a running demo: its store, and the repositories of its sessions.
 
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use watchbill_core::evidence::registry::Liveness;
-use watchbill_core::ids::Instance;
 use watchbill_platform::files::private_dir;
-use watchbill_watch::process::{Processes, SystemProcesses};
 
 use crate::socket::access::CommandId;
 
-/// The name of such a folder, before the id of its process.
+/// How the name of such a folder begins.
 const PREFIX: &str = "watchbill-demo-";
 
-/// Removes the folders of demos that were killed. Those of other users stay.
+/// Locked in such a folder while its demo runs.
+const LOCK: &str = "lock";
+
+/// Removes the folders of demos that were killed. One without a lock of ours is not a demo's.
 fn remove_left() {
     let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok());
-        let is_gone = |pid| {
-            let instance = Instance { pid, proc_start: None };
-            SystemProcesses::new().probe(&instance, None) == Liveness::Dead
-        };
-        if pid.is_some_and(is_gone) {
+    let is_named = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
+    for entry in entries.filter(|entry| is_named(&entry.file_name())) {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let lock = File::options().write(true).open(entry.path().join(LOCK));
+        if is_folder && lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
@@ -32,7 +31,10 @@ fn remove_left() {
 
 /// A folder that is removed with everything in it when this value is dropped.
 #[derive(Debug)]
-pub struct DemoFolder(PathBuf);
+pub struct DemoFolder {
+    path: PathBuf,
+    lock: Option<File>,
+}
 
 impl DemoFolder {
     /// Makes it, for this user alone.
@@ -41,22 +43,25 @@ impl DemoFolder {
     /// When the system's temporary folder takes none.
     pub fn make() -> io::Result<Self> {
         remove_left();
-        let path = std::env::temp_dir().join(format!("{PREFIX}{}-{}", std::process::id(), CommandId::new()));
+        let path = std::env::temp_dir().join(format!("{PREFIX}{}", CommandId::new()));
         private_dir(&path)?;
-        let made = Self(path);
+        let mut made = Self { path, lock: None };
+        let lock = File::create_new(made.path.join(LOCK))?;
+        lock.try_lock()?;
+        made.lock = Some(lock);
         std::fs::create_dir(made.data_dir())?;
-        made.repository(&made.0.join("api-server"));
+        made.repository(&made.path.join("api-server"));
         Ok(made)
     }
 
     /// Where the store lies.
     pub fn data_dir(&self) -> PathBuf {
-        self.0.join("data")
+        self.path.join("data")
     }
 
     /// The folder of the made-up projects, as it stands in records.
     pub fn home(&self) -> String {
-        self.0.to_string_lossy().replace('\\', "/") + "/"
+        self.path.to_string_lossy().replace('\\', "/") + "/"
     }
 
     /// A repository with a change. Without git there is none, and the window says so.
@@ -73,8 +78,12 @@ impl DemoFolder {
                 "-c",
                 "commit.gpgsign=false",
             ]);
-            // Nothing of the user's own settings, such as hooks or templates.
-            git.env("GIT_CONFIG_GLOBAL", self.0.join("none")).env("GIT_CONFIG_NOSYSTEM", "1");
+            // Nothing of the user's own settings, such as hooks or templates, and nothing that names another repository.
+            let ours = std::env::vars_os().map(|(name, _)| name);
+            for name in ours.filter(|name| name.to_string_lossy().starts_with("GIT_")) {
+                git.env_remove(name);
+            }
+            git.env("GIT_CONFIG_GLOBAL", self.path.join("none")).env("GIT_CONFIG_NOSYSTEM", "1");
             git.env("GIT_COMMITTER_DATE", "2026-01-05T09:00:00Z")
                 .env("GIT_AUTHOR_DATE", "2026-01-05T09:00:00Z");
             git.current_dir(root)
@@ -99,7 +108,9 @@ impl DemoFolder {
 
 impl Drop for DemoFolder {
     fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+        // Some systems remove no open file.
+        self.lock = None;
+        if let Err(error) = std::fs::remove_dir_all(&self.path) {
             tracing::debug!(%error, "a folder of the demo stays");
         }
     }
@@ -111,12 +122,16 @@ mod tests {
 
     #[test]
     fn the_folder_of_a_killed_demo_goes_with_the_next_start_and_that_of_a_running_one_stays() {
-        let mut ended = Command::new(std::env::current_exe().unwrap());
-        let mut ended = ended.arg("--list").stdout(Stdio::null()).spawn().unwrap();
-        ended.wait().unwrap();
-        let left = std::env::temp_dir().join(format!("{PREFIX}{}-left", ended.id()));
-        std::fs::create_dir_all(left.join("data")).unwrap();
+        let folder = |name: &str| {
+            let path = std::env::temp_dir().join(format!("{PREFIX}{name}-{}", CommandId::new()));
+            std::fs::create_dir_all(path.join("data")).unwrap();
+            path
+        };
+        let (left, others) = (folder("left"), folder("others"));
+        std::fs::write(left.join(LOCK), "").unwrap();
         let (one, two) = (DemoFolder::make().unwrap(), DemoFolder::make().unwrap());
         assert!(!left.exists() && one.data_dir().is_dir() && two.data_dir().is_dir());
+        assert!(others.is_dir(), "it is not known to be a demo's");
+        std::fs::remove_dir_all(others).unwrap();
     }
 }

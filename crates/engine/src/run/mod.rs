@@ -104,7 +104,7 @@ impl Loop {
         let mut status_servers = StatusServers::new(Arc::clone(&world.fs), &sender);
         status_servers.follow(engine.roots(), &mut *source);
         let first_look = crate::run::first_scan_thread::spawn(&engine, &world, &sender);
-        // Without a data folder, as in the demo, store nothing.
+        // Without a data folder, store nothing.
         let mut persist = engine
             .settings()
             .data_dir

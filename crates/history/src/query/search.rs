@@ -129,10 +129,7 @@ impl Searcher {
 
     fn data_dir(&self) -> Result<&Path, ApiError> {
         self.data_dir.as_deref().ok_or_else(|| {
-            ApiError::new(
-                ErrorCode::Unsupported,
-                "no history is kept here: the demo has none, and no data folder is known",
-            )
+            ApiError::new(ErrorCode::Unsupported, "no history is kept here: no data folder is known")
         })
     }
 

@@ -220,13 +220,13 @@ fn another_turn_or_an_interrupt_makes_a_queue_wait_for_the_user_again() {
     }
 }
 
-/// A host that is killed meanwhile loses no prompt, and the next one sends none by itself.
+/// A host that is killed meanwhile loses no prompt, and the next one knows no time.
 #[test]
 fn a_prompt_for_a_time_survives_its_host_and_waits_for_the_user() {
     let stage = Stage::new();
     let spec = spec(&stage);
     let session = stage.start(&spec);
-    session.send(&go_on_at("later", "later", 1_000)).unwrap();
+    session.send(&go_on_at("later", "later", 3_600_000)).unwrap();
     let host = session.host();
     kill(host);
     crate::stage::wait_until("the end of the host", || !crate::stage::is_alive(host));
@@ -235,6 +235,8 @@ fn a_prompt_for_a_time_survives_its_host_and_waits_for_the_user() {
     told.until("the present", |told| told.caught_up);
     let other = session.prompt("other", PromptWhen::Now);
     told.until_at(&other, PromptPlace::Done);
+    let held = |what: &OwnWhat| matches!(what, OwnWhat::QueueHeld { held: true, until: None, .. });
+    assert!(told.events.iter().any(|event| held(&event.what)), "{:?}", told.events);
     assert!(told.is_held() && told.place("later") == Some(PromptPlace::Queued));
 }
 

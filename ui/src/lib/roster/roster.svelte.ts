@@ -161,11 +161,10 @@ export class RosterModel {
     this.opened = open;
   }
 
-  /** Opens a session or a place in it. The filter may hide it, or it may be too old for the roster, which does not change. */
+  /** Opens a session or a place in it. The filter may hide it, or it may be too old for the roster. The first reading knows only some. */
   ask(id: string, place?: WantedPlace): void {
     this.clearFilter();
     this.#awaited = { id, place };
-    // While transcripts are read for the first time, the known sessions are incomplete.
     if (this.phase === "live" && !this.roster.reading) void this.#answer(this.#awaited);
     else if (this.phase === "failed") void this.connect();
   }

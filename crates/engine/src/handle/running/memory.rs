@@ -23,7 +23,7 @@ use crate::run::message::Message;
 use crate::socket::access::CommandId;
 
 impl Handle {
-    /// Sets the store of the engine, once. The demo has none.
+    /// Sets the store of the engine, once.
     pub(crate) fn set_store(&self, store: &Arc<SharedStore>) {
         let _ = self.store.set(Arc::downgrade(store));
     }
