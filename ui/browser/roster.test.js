@@ -81,11 +81,14 @@ test("memory does not grow with the number of changes", async () => {
           if (i % 25 === 24) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
         }
       }, changes);
-    // After these, everything that is compiled and cached on the way is there.
+    // After these, everything that is compiled and cached on the way is there. On a busy machine it is later; what leaks grows each time.
     await pour(5000);
-    const before = await held();
-    await pour(10_000);
-    const after = await held();
+    let [before, after] = [await held(), await held()];
+    for (let round = 0; round === 0 || (round < 3 && after.bytes - before.bytes >= 500_000); round += 1) {
+      before = await held();
+      await pour(10_000);
+      after = await held();
+    }
     assert.ok(after.bytes - before.bytes < 500_000, `${after.bytes - before.bytes} bytes stay of 10,000 changes; one row of each would be ten times as much`);
     assert.ok(after.nodes - before.nodes < 500 && after.listeners - before.listeners < 20, JSON.stringify({ before, after }));
     await becomes(page, () => performance.getEntriesByName("roster gap").length, 0);
