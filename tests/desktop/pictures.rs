@@ -28,8 +28,9 @@ const PIXELS: usize = 8;
 const GTK: &str = "[Settings]\ngtk-enable-animations=0\ngtk-cursor-blink=0\ngtk-font-name=DejaVu Sans 10\ngtk-xft-antialias=1\n\
     gtk-xft-hinting=0\ngtk-xft-hintstyle=hintnone\ngtk-xft-rgba=none\ngtk-xft-dpi=98304\n";
 
-/// Replaces every age, duration and clock time by a fixed one, also later ones.
-const STEADY: &str = "const steady = (node) => { const words = node.data\
+/// Replaces every age, duration and clock time by a fixed one, also later ones. How many tokens of today are stored by now is hidden.
+const STEADY: &str = "const hidden = new CSSStyleSheet(); hidden.replaceSync('.plan { display: none !important }'); \
+    document.adoptedStyleSheets = [hidden]; const steady = (node) => { const words = node.data\
       .replace(/\\b\\d+(\\.\\d+)? (ms|s|min|h|d)\\b/g, '5 min').replace(/\\b\\d\\d:\\d\\d\\b/g, '13:02'); \
       if (words !== node.data) node.data = words; }; \
     const all = () => { const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); \

@@ -221,7 +221,8 @@ async fn the_page_may_call_only_its_own_commands() -> Result<()> {
     assert_eq!(unknown["error"]["code"], "not_found", "{unknown}");
     let folder = invoke(&window.page, json!({ "request": "open_folder", "session": "/etc" })).await?;
     assert_eq!(folder["error"]["code"], "not_found", "a path is no session: {folder}");
-    let forbidden = invoke(&window.page, json!({ "request": "forget", "sessions": [API] })).await?;
+    let forbidden = json!({ "request": "forget_before", "before": "2026-01-01T00:00:00Z" });
+    let forbidden = invoke(&window.page, forbidden).await?;
     assert_eq!(forbidden["error"]["code"], "refused", "the window has no such right: {forbidden}");
 
     for (command, arguments) in [
