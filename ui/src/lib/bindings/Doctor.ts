@@ -35,11 +35,11 @@ own?: OwnSessionCounts,
  */
 limits: Array<Limit>, 
 /**
- * The stored history. Absent in the demo, which stores none.
+ * The stored history. Absent without a data folder.
  */
 store?: StoreHealth, 
 /**
- * The folders of hook events. Absent in the demo, which hears none.
+ * The folders of hook events. Absent in the demo.
  */
 hooks?: HooksHealth, 
 /**

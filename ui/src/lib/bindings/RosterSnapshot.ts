@@ -13,7 +13,7 @@ export type RosterSnapshot = {
  */
 revision: number, 
 /**
- * The engine's time. Ages count from it, because the demo has a clock of its own.
+ * The engine's time. Ages count from it.
  */
 generatedAt: string, 
 /**
