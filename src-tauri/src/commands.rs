@@ -11,6 +11,7 @@ use watchbill_engine::router::access::{Face, may};
 use watchbill_protocol::api::{ApiReply, ApiRequest, ApiSubscription};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::shell::ShellMessage;
+use watchbill_settings::Configuration;
 
 use crate::app_state::AppState;
 use crate::autostart::Switch;
@@ -18,7 +19,7 @@ use crate::engine::off_thread;
 use crate::settings::SettingsLine;
 use crate::shortcut::GlobalKey;
 use crate::window_messages::WindowMessages;
-use crate::{alerts, demo, engine, own, window};
+use crate::{alerts, engine, own, window};
 
 /// Answers a request of a page.
 #[tauri::command]
@@ -43,7 +44,7 @@ pub async fn ask(app: AppHandle, page: WebviewWindow, request: ApiRequest) -> Re
         }
         ApiRequest::LeaveDemo => {
             let from = app.clone();
-            off_thread(move || demo::leave(&from).map_err(not_started)).await?;
+            off_thread(move || leave_demo(&from).map_err(not_started)).await?;
             ApiReply::LeaveDemo(())
         }
         ApiRequest::SetCompact { on } => {
@@ -141,6 +142,19 @@ fn face(app_state: &AppState, page: &WebviewWindow) -> Face<'static> {
     } else {
         Face::SettingsWindow
     }
+}
+
+/// Shows the real sessions again. Blocks while their engine starts.
+///
+/// # Errors
+/// When the system gives no thread. Then the demo goes on.
+pub fn leave_demo(app: &AppHandle) -> std::io::Result<()> {
+    let (app_state, configuration) = (app.state::<AppState>(), app.state::<Arc<Configuration>>());
+    let real = engine::open((*configuration.settings()).clone())?;
+    app_state.exchange_demo(real, false);
+    app.state::<WindowMessages>().tell(ShellMessage::Demo { on: false });
+    // Settings that were changed meanwhile.
+    app_state.apply(&configuration.settings())
 }
 
 fn not_started(error: std::io::Error) -> ApiError {

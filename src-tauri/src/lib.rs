@@ -248,7 +248,7 @@ fn on_window_event(app: &AppHandle, app_state: &AppState, event: &WindowEvent) {
             // Without the window nothing says that the needs in the tray are made up.
             if app_state.demo().may_be_left() {
                 let app = app.clone();
-                std::thread::spawn(move || demo::leave(&app));
+                std::thread::spawn(move || commands::leave_demo(&app));
             }
             app.state::<WindowMessages>().disconnect();
             window::keep_place(app);
