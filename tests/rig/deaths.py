@@ -88,6 +88,14 @@ def reaches(desk, session, state, kind=None):
         raise Wrong(f"{wrong}; the rows say {said}") from None
 
 
+def asking(desk, word):
+    """A session whose first prompt, with this word, makes it ask; its id and its row."""
+    desk.stub.scripts["ask"] = [Step(text("I run it."), bash(COMMAND)), DONE]
+    desk.stub.scripts["hello"] = [HELLO]
+    session = run(desk, f"first {word} @@ask")
+    return session, reaches(desk, session, "waiting_for_approval", "permission")
+
+
 def kill(desk, pid):
     """Kills a process as the system does without memory. What it started may end in the meantime."""
     os.kill(pid, signal.SIGKILL)
@@ -194,10 +202,7 @@ def own_host_killed_late(desk):
 
 @cell("own session, its client is killed while it asks: the request goes, the row says why, resume works")
 def own_client_killed(desk):
-    desk.stub.scripts["ask"] = [Step(text("I run it."), bash(COMMAND)), DONE]
-    desk.stub.scripts["hello"] = [HELLO]
-    session = run(desk, "first ask @@ask")
-    row = reaches(desk, session, "waiting_for_approval", "permission")
+    session, row = asking(desk, "ask")
     kill(desk, row["pid"])
     row = reaches(desk, session, "ended", "crashed")
     desk.expect(not row.get("request"), f"its request is gone: {row}")
@@ -207,10 +212,7 @@ def own_client_killed(desk):
 
 @cell("own session, its client is killed before it has written the prompt down: the conversation goes on under another id")
 def own_client_killed_early(desk):
-    desk.stub.scripts["ask"] = [Step(text("I run it."), bash(COMMAND)), DONE]
-    desk.stub.scripts["hello"] = [HELLO]
-    session = run(desk, "first early @@ask")
-    row = reaches(desk, session, "waiting_for_approval", "permission")
+    session, row = asking(desk, "early")
     desk.must("the client has written", lambda: prompts(desk, session, "first early"))
     kill(desk, row["pid"])
     # Where the machine is slow, the client writes that it has a prompt some time before it writes the prompt. Here it is made so.

@@ -36,8 +36,7 @@ const foundInSight = () => {
 
 test("a work chain is forgotten only after what would be removed was shown", async () => {
   await browser.withWindow(WIDE, async (page) => {
-    await openPalette(page);
-    await page.keyboard.press("Escape");
+    await page.locator("[data-session]").first().waitFor();
     await page.keyboard.press("j");
     const id = await page.locator("[data-session][aria-current=true]").getAttribute("data-session");
     await page.keyboard.press("Control+k");

@@ -159,7 +159,8 @@ impl Session {
         self.readers.close();
     }
 
-    /// How long the loop may sleep. Only an end, the moment after the agent's exit, work, an interrupt, and a queue that goes on at a time have one.
+    /// How long the loop may sleep. An end, the moment after the agent's exit, work, an interrupt, and a queue that goes on at a time
+    /// limit it.
     fn wait(&self) -> Option<Duration> {
         let timed = self.state.ending.is_some() || (self.state.exit.is_some() && !self.output_is_whole());
         if timed {

@@ -186,3 +186,12 @@ mod tests {
         assert_eq!(reads_nothing, CallResult::Done(String::new()));
     }
 }
+/// `git`, without the variables that name another repository or other settings: a hook of git sets them for what it starts.
+pub fn git() -> Command {
+    let mut git = Command::new("git");
+    let ours = std::env::vars_os().map(|(name, _)| name);
+    for name in ours.filter(|name| name.to_string_lossy().starts_with("GIT_")) {
+        git.env_remove(name);
+    }
+    git
+}

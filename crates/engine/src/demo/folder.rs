@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use watchbill_platform::files::private_dir;
+use watchbill_platform::program::{CallResult, git, run};
 
 use crate::socket::access::CommandId;
 
@@ -64,34 +64,20 @@ impl DemoFolder {
         self.path.to_string_lossy().replace('\\', "/") + "/"
     }
 
-    /// A repository with a change. Without git there is none, and the window says so.
+    /// Makes a repository with a change. If git is missing, the tab Changes says that.
     fn repository(&self, root: &Path) {
         let page = root.join("docs").join("config-migration.md");
         let write = |text: &str| std::fs::write(&page, text);
         let git = |words: &[&str]| {
-            let mut git = Command::new("git");
-            git.args([
-                "-c",
-                "user.name=Dev",
-                "-c",
-                "user.email=dev@example.invalid",
-                "-c",
-                "commit.gpgsign=false",
-            ]);
-            // Nothing of the user's own settings, such as hooks or templates, and nothing that names another repository.
-            let ours = std::env::vars_os().map(|(name, _)| name);
-            for name in ours.filter(|name| name.to_string_lossy().starts_with("GIT_")) {
-                git.env_remove(name);
-            }
+            let mut git = git();
+            // Nothing of the user's own settings, such as hooks or templates.
             git.env("GIT_CONFIG_GLOBAL", self.path.join("none")).env("GIT_CONFIG_NOSYSTEM", "1");
-            git.env("GIT_COMMITTER_DATE", "2026-01-05T09:00:00Z")
-                .env("GIT_AUTHOR_DATE", "2026-01-05T09:00:00Z");
-            git.current_dir(root)
-                .args(words)
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .stdin(Stdio::null());
-            git.status().is_ok_and(|status| status.success())
+            for who in ["AUTHOR", "COMMITTER"] {
+                git.env(format!("GIT_{who}_NAME"), "Dev");
+                git.env(format!("GIT_{who}_EMAIL"), "dev@example.invalid");
+                git.env(format!("GIT_{who}_DATE"), "2026-01-05T09:00:00Z");
+            }
+            matches!(run(git.current_dir(root).args(words), None), CallResult::Done(_))
         };
         // What the session of the recording edits.
         let made = std::fs::create_dir_all(root.join("docs"))

@@ -2,11 +2,10 @@
 //! configuration and its index.
 
 use std::path::{Component, Path, PathBuf};
-use std::process::Command;
 
 use watchbill_core::time::Timestamp;
 use watchbill_platform::files::real_path;
-use watchbill_platform::program::{CallResult, run};
+use watchbill_platform::program::{CallResult, git, run};
 use watchbill_protocol::changes::FileFate;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
@@ -130,13 +129,9 @@ impl WorkingTree {
     }
 
     fn call<'t>(&self, args: impl IntoIterator<Item = &'t str>) -> CallResult {
-        let mut command = Command::new("git");
+        let mut command = git();
         command.arg("-C").arg(&self.root).args(["-c", "core.fsmonitor="]);
         command.args(["--no-optional-locks", "--literal-pathspecs"]).args(&self.no_filters).args(args);
-        let ours = std::env::vars_os().map(|(name, _)| name);
-        for name in ours.filter(|name| name.to_string_lossy().starts_with("GIT_")) {
-            command.env_remove(name);
-        }
         // An empty list allows no transport. It counts before what the repository says of single ones.
         command.env("GIT_ALLOW_PROTOCOL", "").env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0");
         run(command.env(EMPTY, "").env("LC_ALL", "C"), Some(""))
