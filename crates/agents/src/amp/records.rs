@@ -108,8 +108,8 @@ fn answer(line: &Value) -> Vec<Value> {
     if usage.is_object() {
         let count = |name: &str| number(usage, name).unwrap_or_default();
         let names = ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
-        // A thread that goes on in another one has no ids of its own.
-        let id = format!("{:016x}", stable_hash(line.to_string().as_bytes())).into();
+        // A thread that goes on in another one has no ids of its own. The counts with their time tell requests apart.
+        let id = format!("{:016x}", stable_hash(usage.to_string().as_bytes())).into();
         lines.push(counted(at, &id, &usage["model"], names.map(count)));
     }
     lines.extend(match (text(&line["state"], "type"), text(&line["state"], "stopReason")) {

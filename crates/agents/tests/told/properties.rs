@@ -12,13 +12,17 @@ use watchbill_core::transcript::timeline::TimelineBuilder;
 use crate::files::{files, new_fold};
 
 /// Real lines to start from, of bounded length so that hundreds of cases stay quick.
-fn real_line() -> impl Strategy<Value = (Parser, String)> {
+fn real_lines() -> &'static [(Parser, String)] {
     static LINES: std::sync::OnceLock<Vec<(Parser, String)>> = std::sync::OnceLock::new();
     let of = |file: crate::files::File| {
         let parse = file.parser();
         file.lines.into_iter().filter(|line| line.len() < 8_000).map(move |line| (parse, line))
     };
-    proptest::sample::select(LINES.get_or_init(|| files().into_iter().flat_map(of).collect()).as_slice())
+    LINES.get_or_init(|| files().into_iter().flat_map(of).collect())
+}
+
+fn real_line() -> impl Strategy<Value = (Parser, String)> {
+    proptest::sample::select(real_lines())
 }
 
 /// The whole result of parsing a line, payloads included. Folds and timeline take its records.
@@ -73,12 +77,14 @@ proptest! {
         let (records, report) = reading(parse, torn);
         prop_assert_eq!((records.len(), report.malformed), (0, !torn.is_empty()));
     }
+}
 
-    #[test]
-    fn a_field_that_is_not_known_changes_nothing((parse, line) in real_line()) {
-        let mut value: serde_json::Value = serde_json::from_str(&line).expect("a real line");
-        let plain = reading(parse, line.as_bytes());
+#[test]
+fn a_field_that_is_not_known_changes_nothing() {
+    for (parse, line) in real_lines() {
+        let mut value: serde_json::Value = serde_json::from_str(line).expect("a real line");
+        let plain = reading(*parse, line.as_bytes());
         value["zzUnknown"] = serde_json::json!([{ "type": "message", "text": "no" }, null]);
-        prop_assert_eq!(reading(parse, value.to_string().as_bytes()), plain);
+        assert_eq!(reading(*parse, value.to_string().as_bytes()), plain);
     }
 }
