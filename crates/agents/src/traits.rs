@@ -316,10 +316,19 @@ pub struct StatusServer {
     pub folder: &'static str,
     /// The socket in this folder.
     pub socket: &'static str,
-    /// The only messages that are ever sent to it, in order.
+    /// The first messages to it, in order.
     pub questions: &'static [&'static str],
     /// Reads a message. `None`: it is not understood.
-    pub read: fn(&[u8]) -> Option<Vec<ServerStatus>>,
+    pub read: fn(&[u8]) -> Option<ServerSaid>,
+}
+
+/// What a message of a server says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ServerSaid {
+    /// The states of sessions.
+    pub statuses: Vec<ServerStatus>,
+    /// What to ask it now. Beside the first messages, nothing else is ever sent.
+    pub questions: Vec<String>,
 }
 
 /// What a server says of a session.

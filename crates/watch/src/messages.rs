@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use tungstenite::protocol::{Role, WebSocketConfig};
-use tungstenite::{Error, Message, WebSocket};
+use tungstenite::{Error, Message, Utf8Bytes, WebSocket};
 use watchbill_platform::socket::{Address, SharedStream};
 
 /// The other end must accept the connection within this time.
@@ -52,7 +52,7 @@ impl Messages {
     ///
     /// # Errors
     /// When the other end is gone or does not read.
-    pub fn send(&mut self, text: &'static str) -> io::Result<()> {
+    pub fn send(&mut self, text: impl Into<Utf8Bytes>) -> io::Result<()> {
         self.socket.send(Message::text(text)).map_err(into_io)
     }
 

@@ -9,7 +9,12 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
 use crate::fold::json::{list, object, text};
-use crate::traits::{ServerStatus, StatusServer};
+use crate::traits::{ServerSaid, ServerStatus, StatusServer};
+
+/// The most threads that are asked for. The status of any other one comes with its next change.
+const MAX_THREADS: usize = 200;
+/// The id of the first question about a thread.
+const FIRST_ID: usize = 3;
 
 /// The server. No question changes anything, and nothing else is ever sent: other methods act.
 ///
@@ -18,8 +23,8 @@ use crate::traits::{ServerStatus, StatusServer};
 /// `initialize_processor.rs`). This is the one of its own lifecycle checks. Without such a list in a version, that version would
 /// take the name; no version tells before.
 ///
-/// `thread/list` gives the newest 50 from the server's database: without that, it would read all rollouts. It is asked for the
-/// threads that a person starts, and for subagents. The status of any other thread comes with its next change.
+/// `thread/loaded/list` names the threads that it runs, and `thread/read` gives the state of one without loading it. `thread/list`
+/// would give fifty at once, but in 0.169.0 no subagent, although each can wait for a person.
 pub const SERVER: StatusServer = StatusServer {
     folder: "app-server-control",
     socket: "app-server-control.sock",
@@ -27,31 +32,36 @@ pub const SERVER: StatusServer = StatusServer {
         r#"{"id":1,"method":"initialize","params":{"clientInfo":{"name":"codex_app_server_daemon","version":"0"}}}"#,
         r#"{"method":"initialized"}"#,
         r#"{"id":2,"method":"thread/loaded/list","params":{}}"#,
-        r#"{"id":3,"method":"thread/list","params":{"limit":50,"sortKey":"updated_at","modelProviders":[],"useStateDbOnly":true}}"#,
-        r#"{"id":4,"method":"thread/list","params":{"limit":50,"sortKey":"updated_at","modelProviders":[],"sourceKinds":["subAgent"],"useStateDbOnly":true}}"#,
     ],
     read,
 };
 
 /// Reads a message.
-fn read(message: &[u8]) -> Option<Vec<ServerStatus>> {
+fn read(message: &[u8]) -> Option<ServerSaid> {
     let message = object(std::str::from_utf8(message).ok()?, "codex").ok()?;
     if text(&message, "method") == Some("thread/status/changed") {
         let params = message.get("params")?;
-        return Some(vec![said(text(params, "threadId")?, params.get("status"), None)]);
+        return Some(told(said(text(params, "threadId")?, params.get("status"), None)));
     }
-    let Some(result) = message.get("result") else { return Some(Vec::new()) };
-    let threads = list(result, "data").filter_map(|thread| match thread.as_str() {
-        // A loaded thread. Its lock says who runs it.
-        Some(id) => Some(said(id, None, None)),
-        None => {
-            let seconds = thread.get("updatedAt").and_then(Value::as_i64);
-            // Rounded down, as the server gives it.
-            let at = seconds.map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000)));
-            Some(said(text(thread, "id")?, thread.get("status"), at))
-        }
-    });
-    Some(threads.collect())
+    let Some(result) = message.get("result") else { return Some(ServerSaid::default()) };
+    if let Some(thread) = result.get("thread") {
+        let seconds = thread.get("updatedAt").and_then(Value::as_i64);
+        // Rounded down, as the server gives it.
+        let at = seconds.map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000)));
+        return Some(told(said(text(thread, "id")?, thread.get("status"), at)));
+    }
+    let loaded = list(result, "data").filter_map(Value::as_str).take(MAX_THREADS).zip(FIRST_ID..);
+    let question = |(thread, id): (&str, usize)| {
+        let thread = Value::from(thread);
+        format!(
+            r#"{{"id":{id},"method":"thread/read","params":{{"threadId":{thread},"includeTurns":false}}}}"#
+        )
+    };
+    Some(ServerSaid { statuses: Vec::new(), questions: loaded.map(question).collect() })
+}
+
+fn told(status: ServerStatus) -> ServerSaid {
+    ServerSaid { statuses: vec![status], questions: Vec::new() }
 }
 
 fn said(id: &str, status: Option<&Value>, changed_at: Option<Timestamp>) -> ServerStatus {
@@ -86,17 +96,22 @@ mod tests {
         let said = talk.lines().map(|line| {
             let line: Value = serde_json::from_str(line).unwrap();
             let said = (SERVER.read)(line["line"].as_str().unwrap().as_bytes()).expect("it is understood");
-            let brief = said.iter().map(|said| (&said.session.as_str()[28..], &said.status, said.changed_at));
-            format!("{:?}", brief.collect::<Vec<_>>())
+            let brief = said
+                .statuses
+                .iter()
+                .map(|said| (&said.session.as_str()[28..], &said.status, said.changed_at));
+            format!("{:?} {:?}", brief.collect::<Vec<_>>(), said.questions)
         });
         insta::assert_snapshot!(said.collect::<Vec<_>>().join("\n"), @r#"
-        []
-        []
-        [("ed1c9766", None, None), ("c70a3e90", None, None)]
-        [("ed1c9766", Some(Waiting("permission prompt")), Some(Timestamp(1795451780000)))]
-        [("ed1c9766", Some(Busy), None)]
-        [("ed1c9766", Some(Idle), None)]
-        [("ed1c9766", Some(Idle), Some(Timestamp(1795451789000)))]
+        [] []
+        [] []
+        [] ["{\"id\":3,\"method\":\"thread/read\",\"params\":{\"threadId\":\"01a227eb-7249-7692-a9dd-d47c363b1e5e\",\"includeTurns\":false}}", "{\"id\":4,\"method\":\"thread/read\",\"params\":{\"threadId\":\"01a227eb-7881-7811-a353-8c4087b32074\",\"includeTurns\":false}}", "{\"id\":5,\"method\":\"thread/read\",\"params\":{\"threadId\":\"01a227eb-78e6-7380-8e07-be58fb42fd68\",\"includeTurns\":false}}"]
+        [("fb42fd68", Some(Waiting("permission prompt")), Some(Timestamp(1795966073000)))] []
+        [("363b1e5e", Some(Busy), Some(Timestamp(1795966073000)))] []
+        [("87b32074", Some(Idle), Some(Timestamp(1795966074000)))] []
+        [("fb42fd68", Some(Busy), None)] []
+        [("fb42fd68", Some(Idle), None)] []
+        [("363b1e5e", Some(Idle), None)] []
         "#);
     }
 
@@ -106,7 +121,7 @@ mod tests {
             let message = format!(
                 r#"{{"method":"thread/status/changed","params":{{"threadId":"t","status":{status}}}}}"#
             );
-            (SERVER.read)(message.as_bytes()).map(|said| said[0].status.clone())
+            (SERVER.read)(message.as_bytes()).map(|said| said.statuses[0].status.clone())
         };
         let waits = |what: &str| Some(Some(RegistryStatus::Waiting(what.into())));
         assert_eq!(of(r#"{"type":"active","activeFlags":["waitingOnUserInput"]}"#), waits("input needed"));
@@ -122,7 +137,7 @@ mod tests {
         }
         assert_eq!((SERVER.read)(b"\xff"), None);
         for silent in [r#"{"id":9,"error":{"code":1}}"#, r#"{"method":"account/updated"}"#, "{}"] {
-            assert_eq!((SERVER.read)(silent.as_bytes()), Some(Vec::new()), "{silent}");
+            assert_eq!((SERVER.read)(silent.as_bytes()), Some(ServerSaid::default()), "{silent}");
         }
     }
 }

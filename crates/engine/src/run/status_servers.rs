@@ -170,12 +170,19 @@ impl Shared {
         link.connection = Some(messages.stream());
         drop(link);
         for question in server.questions {
-            messages.send(question)?;
+            messages.send(*question)?;
         }
         loop {
             let word = match (server.read)(&messages.receive()?) {
-                Some(statuses) if statuses.is_empty() => continue,
-                Some(statuses) => ServerWord::Statuses(statuses),
+                Some(said) => {
+                    for question in said.questions {
+                        messages.send(question)?;
+                    }
+                    if said.statuses.is_empty() {
+                        continue;
+                    }
+                    ServerWord::Statuses(said.statuses)
+                }
                 None => ServerWord::NotUnderstood,
             };
             if !(self.tell)(word) {

@@ -164,7 +164,8 @@ impl House {
     /// A message of the server.
     pub fn server(&mut self, message: &str) {
         let read = Self::root().server().unwrap().read;
-        let word = read(message.as_bytes()).map_or(ServerWord::NotUnderstood, ServerWord::Statuses);
+        let word = read(message.as_bytes())
+            .map_or(ServerWord::NotUnderstood, |said| ServerWord::Statuses(said.statuses));
         self.step(Input::Server(ServerNews { root: Self::root(), word }));
     }
 

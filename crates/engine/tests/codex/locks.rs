@@ -238,7 +238,7 @@ fn the_servers_words_count_while_it_answers() {
     // An answer does not replace the news that came before it.
     house.push(A, "waitingOnApproval");
     let thread = json!({"id": A, "status": {"type": "idle"}, "updatedAt": house.now.as_millis() / 1000});
-    let answer = json!({"id": 3, "result": {"data": [thread]}}).to_string();
+    let answer = json!({"id": 3, "result": {"thread": thread}}).to_string();
     house.server(&answer);
     assert_eq!(house.state(A), "waiting_for_approval/permission");
     house.server_gone();
@@ -264,7 +264,7 @@ fn a_long_idle_session_is_idle_when_the_server_is_asked_first() {
     house.wait(3600);
     house.restart();
     let thread = json!({"id": A, "status": {"type": "idle"}, "updatedAt": ended.as_millis() / 1000});
-    house.server(&json!({"id": 3, "result": {"data": [thread]}}).to_string());
+    house.server(&json!({"id": 3, "result": {"thread": thread}}).to_string());
     let row = house.row(A).unwrap();
     assert_eq!((row.state.as_str(), row.live), ("idle", true));
     assert!(row.state_since < house.now - Millis::from_secs(1800));

@@ -17,9 +17,11 @@ use watchbill_settings::Settings;
 
 use crate::subscriber::{Subscriber, now};
 
-/// The thread of the recorded talk.
-const THREAD: &str = "01a20943-f42c-7723-b077-0f38ed1c9766";
-const METHODS: [&str; 5] = ["initialize", "initialized", "thread/loaded/list", "thread/list", "thread/list"];
+/// The thread of the recorded talk, and its subagent, which asks. Its third thread makes a title.
+const THREAD: &str = "01a227eb-7249-7692-a9dd-d47c363b1e5e";
+const SUBAGENT: &str = "01a227eb-78e6-7380-8e07-be58fb42fd68";
+const METHODS: [&str; 6] =
+    ["initialize", "initialized", "thread/loaded/list", "thread/read", "thread/read", "thread/read"];
 
 /// A server for one connection. It ends, and its socket with it, when the sender is dropped.
 struct Server {
@@ -39,8 +41,8 @@ impl Server {
         Self { push, thread }
     }
 
-    fn push(&self, status: &Value) {
-        let params = json!({"threadId": THREAD, "status": status});
+    fn push(&self, thread: &str, status: &Value) {
+        let params = json!({"threadId": thread, "status": status});
         self.push.send(json!({"method": "thread/status/changed", "params": params}).to_string()).unwrap();
     }
 
@@ -50,7 +52,7 @@ impl Server {
     }
 }
 
-/// Answers the four questions as the real server did, and then pushes.
+/// Answers the questions as the real server did, and then pushes.
 fn talk(mut stream: UnixStream, pushes: &Receiver<String>) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -85,14 +87,14 @@ fn talk(mut stream: UnixStream, pushes: &Receiver<String>) {
 }
 
 /// A rollout with an open call.
-fn write_rollout(root: &Path) {
+fn write_rollout(root: &Path, thread: &str, source: &Value) {
     let folder = root.join("sessions/2026/11/23");
     std::fs::create_dir_all(&folder).unwrap();
-    let mut file = File::create(folder.join(format!("rollout-2026-11-23T16-36-18-{THREAD}.jsonl"))).unwrap();
+    let mut file = File::create(folder.join(format!("rollout-2026-11-23T16-36-18-{thread}.jsonl"))).unwrap();
     for (kind, payload) in [
         (
             "session_meta",
-            json!({"id": THREAD, "session_id": THREAD, "cwd": root, "originator": "codex-tui", "source": "vscode",
+            json!({"id": thread, "session_id": THREAD, "cwd": root, "originator": "codex-tui", "source": source,
                 "cli_version": "0.169.0"}),
         ),
         ("event_msg", json!({"type": "task_started", "turn_id": "t"})),
@@ -110,11 +112,19 @@ fn write_rollout(root: &Path) {
 fn the_servers_word_decides_while_it_is_connected() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path().canonicalize().unwrap().join(".codex");
-    write_rollout(&root);
-    let locks = root.join("thread-writer-locks");
-    std::fs::create_dir(&locks).unwrap();
-    let lock = File::create(locks.join(format!("{THREAD}.lock"))).unwrap();
-    lock.lock().unwrap();
+    write_rollout(&root, THREAD, &json!("vscode"));
+    write_rollout(
+        &root,
+        SUBAGENT,
+        &json!({"subagent": {"thread_spawn": {"parent_thread_id": THREAD, "depth": 1}}}),
+    );
+    let folder = root.join("thread-writer-locks");
+    std::fs::create_dir(&folder).unwrap();
+    let locks = [THREAD, SUBAGENT].map(|thread| {
+        let lock = File::create(folder.join(format!("{thread}.lock"))).unwrap();
+        lock.lock().unwrap();
+        lock
+    });
     let settings = Settings::for_roots(vec![Root::new(Agent::Codex, &root)]);
     let mut subscriber = Subscriber::on(settings);
     let mut until = |what: &str, said: &str| {
@@ -133,14 +143,17 @@ fn the_servers_word_decides_while_it_is_connected() {
     let socket = root.join("app-server-control/app-server-control.sock");
     for _ in 0..2 {
         let server = Server::start(socket.clone());
-        until("waiting_for_approval", "registry says `permission prompt`");
-        server.push(&json!({"type": "active", "activeFlags": []}));
+        until("waiting_for_approval", "a subagent asks: registry says `permission prompt`");
+        server.push(SUBAGENT, &json!({"type": "active", "activeFlags": []}));
         until("working", "registry says `busy`");
-        server.push(&json!({"type": "idle"}));
+        server.push(SUBAGENT, &json!({"type": "idle"}));
+        server.push(THREAD, &json!({"type": "active", "activeFlags": ["waitingOnApproval"]}));
+        until("waiting_for_approval", "registry says `permission prompt`");
+        server.push(THREAD, &json!({"type": "idle"}));
         until("waiting_for_input", "registry says `idle`");
         server.end();
         // Nothing is known of the server then. The rollout shows the open call.
         until("", "exec_command");
     }
-    lock.unlock().unwrap();
+    locks.iter().for_each(|lock| lock.unlock().unwrap());
 }
