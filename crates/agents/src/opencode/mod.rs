@@ -47,8 +47,18 @@ pub const LAYOUT: Layout = Layout {
 /// Its database (1.2 to 1.18). The tables `account`, `credential` and `control_account` hold secrets and are never asked.
 pub const DATABASE: Database = Database {
     file: layout::DATABASE,
-    sessions: "SELECT id, parent_id, time_updated FROM session",
-    session: "SELECT id, time_updated, (SELECT count(*) FROM message WHERE session_id = ?1) FROM session WHERE id = ?1",
+    // A compaction begins with a message, and the row of its session changes when it is over. So the newest messages count too.
+    sessions: "SELECT id, parent_id, max(time_updated, ifnull(newest, 0))
+               FROM session LEFT JOIN (
+                   SELECT session_id, max(time_created) AS newest
+                   FROM (SELECT session_id, time_created FROM message ORDER BY rowid DESC LIMIT 100) GROUP BY session_id
+               ) ON session_id = id",
+    session: "SELECT id, max(time_updated, ifnull((
+                         SELECT max(time_created)
+                         FROM (SELECT session_id, time_created FROM message ORDER BY rowid DESC LIMIT 100)
+                         WHERE session_id = ?1), 0)),
+                     (SELECT count(*) FROM message WHERE session_id = ?1)
+              FROM session WHERE id = ?1",
     units: "SELECT m.id, max(m.time_updated, ifnull((SELECT max(p.time_updated) FROM part p WHERE p.message_id = m.id), 0)),
                    (SELECT count(*) FROM part p WHERE p.message_id = m.id),
                    CASE WHEN NOT json_valid(m.data) THEN 0

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::record::Body;
+use watchbill_core::transcript::record::{Body, System};
 use watchbill_core::transcript::report::LineReport;
 
 use super::install::PLUGIN;
@@ -19,12 +19,20 @@ use crate::translated::runs;
 /// Reads a line. A call in it runs: only the plugin tells that one waits for permission. A question is one for certain.
 pub fn parse_line(line: &[u8], sink: RecordSink<'_>) -> LineReport {
     claude::records::parse_line(line, &mut |mut record, payloads| {
-        if let Body::Assistant(answer) = &mut record.body {
-            answer.blocks.iter_mut().for_each(runs);
+        match &mut record.body {
+            Body::Assistant(answer) => answer.blocks.iter_mut().for_each(runs),
+            Body::System(System::Other(kind)) if [COMPACTION_BEGINS, COMPACTION_OVER].contains(&&**kind) => {
+                record.body = Body::Compaction(kind == COMPACTION_BEGINS);
+            }
+            _ => {}
         }
         sink(record, payloads);
     })
 }
+
+/// Types of our own: no line of Claude Code says when a compaction begins.
+const COMPACTION_BEGINS: &str = "compaction_begins";
+const COMPACTION_OVER: &str = "compaction_over";
 
 /// The lines of a session's row, or of a message and its parts.
 pub fn lines(rows: &[Row]) -> Vec<Line> {
@@ -97,8 +105,12 @@ fn answer(out: &mut Lines, row: &Row, message: &Value, parts: &[Row]) {
     };
     let mut begun = said(json!([]));
     begun["cwd"] = message["path"]["cwd"].clone();
-    out.add(time["created"].as_i64().unwrap_or(row.created), begun);
+    let created = time["created"].as_i64().unwrap_or(row.created);
+    out.add(created, begun);
     let is_summary = message["summary"] == true;
+    if is_summary {
+        out.add(created, json!({ "type": "system", "subtype": COMPACTION_BEGINS }));
+    }
     let (mut summary, mut was_refused) = (String::new(), false);
     for row in parts {
         let part = json_of(row);
@@ -124,6 +136,7 @@ fn answer(out: &mut Lines, row: &Row, message: &Value, parts: &[Row]) {
             out.add(completed, json!({ "type": "system", "subtype": "compact_boundary", "uuid": row.id }));
             let message = json!({ "role": "user", "content": summary });
             out.add(completed, json!({ "type": "user", "isCompactSummary": true, "message": message }));
+            out.add(completed, json!({ "type": "system", "subtype": COMPACTION_OVER }));
         }
     }
 }

@@ -115,3 +115,32 @@ fn real_sessions_end_as_their_last_rows_say() {
     }
     insta::assert_snapshot!(ends);
 }
+
+#[test]
+fn a_compaction_begins_with_its_message_while_the_row_of_its_session_is_old() {
+    let mut house = play("01-approve-deny", true, |_, _, _| {});
+    // The turn was over an hour ago.
+    for table in ["session", "message", "part"] {
+        let earlier = "time_created = time_created - 3600000, time_updated = time_updated - 3600000";
+        house.sql.execute(&format!("UPDATE {table} SET {earlier}"), []).unwrap();
+    }
+    house.tell();
+    house.tell();
+    let session: String = house.sql.query_row("SELECT id FROM session", [], |row| row.get(0)).unwrap();
+    assert_eq!(state(&house.engine, &session), "waiting_for_input/interrupted");
+    let now = house.now.as_millis();
+    let rows = format!(
+        r#"INSERT INTO message VALUES ('msg_y', '{session}', {now}, {now}, '{{"role": "user", "time": {{"created": {now}}}}}');
+           INSERT INTO part VALUES ('prt_y', 'msg_y', '{session}', {now}, {now}, '{{"type": "compaction", "auto": false}}');
+           INSERT INTO message VALUES ('msg_z', '{session}', {now}, {now},
+               '{{"role": "assistant", "summary": true, "time": {{"created": {now}}}}}');"#
+    );
+    house.sql.execute_batch(&rows).unwrap();
+    house.tell();
+    assert_eq!(state(&house.engine, &session), "working/compacting");
+    let over =
+        format!(r#"UPDATE message SET data = json_set(data, '$.time.completed', {now}) WHERE id = 'msg_z'"#);
+    house.sql.execute_batch(&over).unwrap();
+    house.tell();
+    assert_eq!(state(&house.engine, &session), "waiting_for_input/turn_ended");
+}

@@ -46,13 +46,13 @@ fn read(fs: &DatabaseFs, path: &Path) -> (Tail, Vec<u8>) {
 }
 
 #[test]
-fn a_walk_asks_for_no_message_and_a_reading_tells_the_length() {
+fn a_walk_asks_for_no_part_and_a_reading_tells_the_length() {
     let house = house();
     let fs = DatabaseFs::over(Arc::new(StdFs), None);
-    house.sql.execute("ALTER TABLE message RENAME TO hidden", []).unwrap();
+    house.sql.execute("ALTER TABLE part RENAME TO hidden", []).unwrap();
     let listed = walk(&fs, &house);
     assert_eq!(listed.len(), 3);
-    house.sql.execute("ALTER TABLE hidden RENAME TO message", []).unwrap();
+    house.sql.execute("ALTER TABLE hidden RENAME TO part", []).unwrap();
     for (path, _) in &listed {
         let (mut tail, bytes) = read(&fs, path);
         assert!(bytes.ends_with(b"\n"), "{}", path.display());
