@@ -1,39 +1,37 @@
-//! Files that are looked at once more, a moment after they were written.
+//! What is looked at once more, some time after an event.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+use crate::hints::Hint;
 
 /// SQLite writes a change into the log, waits for the disk, and then makes the change visible, by memory that it shares.
 /// A look before that sees nothing of it, and no event follows (sqlite.org/walformat.html, the shm file).
-const LATER: Duration = Duration::from_secs(1);
+const WRITTEN_FILE: Duration = Duration::from_secs(1);
 
-/// The files, and when they are due.
+/// Windows drops all events of a full buffer, and `notify` 8.2 passes on nothing then. So everything is looked at a while after
+/// an event; without events nothing is.
+const EVERYTHING: Duration = Duration::from_secs(60);
+
+/// The hints to give once more, and when they are due.
 #[derive(Debug, Default)]
-pub(crate) struct LaterFiles {
-    files: BTreeSet<PathBuf>,
-    due: Option<Instant>,
-}
+pub(crate) struct LaterHints(BTreeMap<Hint, Instant>);
 
-impl LaterFiles {
-    /// Adds a file that was just written. Files that are waiting are due no later for it.
-    pub(crate) fn add(&mut self, file: PathBuf, now: Instant) {
-        self.due.get_or_insert(now + LATER);
-        self.files.insert(file);
+impl LaterHints {
+    /// Adds the hint of an event. One that waits already is due no later for it.
+    pub(crate) fn add(&mut self, hint: Hint, now: Instant) {
+        let wait = if hint == Hint::Everything { EVERYTHING } else { WRITTEN_FILE };
+        self.0.entry(hint).or_insert(now + wait);
     }
 
-    /// When to take the files.
+    /// When to take the next ones.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.due
+        self.0.values().min().copied()
     }
 
-    /// Takes the files, if they are due.
-    pub(crate) fn take(&mut self, now: Instant) -> BTreeSet<PathBuf> {
-        if self.due.is_none_or(|due| due > now) {
-            return BTreeSet::new();
-        }
-        self.due = None;
-        std::mem::take(&mut self.files)
+    /// Takes the hints that are due.
+    pub(crate) fn take(&mut self, now: Instant) -> Vec<Hint> {
+        self.0.extract_if(.., |_, due| *due <= now).map(|(hint, _)| hint).collect()
     }
 }
 
@@ -42,14 +40,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_due_a_second_after_its_first_change_and_once() {
-        let (mut later, now) = (LaterFiles::default(), Instant::now());
-        later.add("a".into(), now);
-        later.add("b".into(), now + LATER / 2);
-        later.add("a".into(), now + LATER / 2);
-        assert_eq!(later.take(now + LATER / 2), BTreeSet::new());
-        assert_eq!(later.due(), Some(now + LATER));
-        assert_eq!(later.take(now + LATER), BTreeSet::from(["a".into(), "b".into()]));
-        assert_eq!((later.due(), later.take(now + 2 * LATER)), (None, BTreeSet::new()));
+    fn a_hint_is_due_once_and_as_long_after_its_first_event_as_it_says() {
+        let (mut later, now) = (LaterHints::default(), Instant::now());
+        let file = |name: &str| Hint::File(name.into());
+        later.add(file("a"), now);
+        later.add(Hint::Everything, now);
+        later.add(file("b"), now + WRITTEN_FILE / 2);
+        later.add(file("a"), now + WRITTEN_FILE / 2);
+        assert_eq!(later.take(now + WRITTEN_FILE / 2), []);
+        assert_eq!(later.due(), Some(now + WRITTEN_FILE));
+        assert_eq!(later.take(now + WRITTEN_FILE), [file("a")]);
+        assert_eq!(later.take(now + 2 * WRITTEN_FILE), [file("b")]);
+        assert_eq!(later.due(), Some(now + EVERYTHING));
+        assert_eq!(later.take(now + EVERYTHING), [Hint::Everything]);
+        assert_eq!(later.due(), None);
     }
 }

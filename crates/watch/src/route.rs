@@ -14,8 +14,8 @@ use watchbill_agents::Root;
 pub(crate) enum EventAction {
     /// Send the engine a hint.
     Hint(Hint),
-    /// Give the engine the hint of a file once more, a moment later: what was written may not be visible yet.
-    Later(PathBuf),
+    /// Give the engine the hint later: what was written may not be visible yet, or events may have been lost silently.
+    Later(Hint),
     /// A watched folder is gone or was moved: its watch is void.
     Lost(PathBuf),
     /// The plan may be obsolete.
@@ -41,6 +41,8 @@ pub(crate) struct Routes {
     spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     watched: BTreeSet<PathBuf>,
     awaited: BTreeSet<PathBuf>,
+    /// The system may lose events without a word.
+    loses_events: bool,
 }
 
 impl Routes {
@@ -53,6 +55,7 @@ impl Routes {
             spellings: plan.spellings.clone(),
             watched: plan.watches.keys().cloned().collect(),
             awaited: plan.awaited.clone(),
+            loses_events: cfg!(windows),
         }
     }
 
@@ -77,6 +80,9 @@ impl Routes {
                 Hint::File(path) => self.add(kind, path, Hint::File, &mut steps),
                 Hint::Tree(path) => self.add(kind, path, Hint::Tree, &mut steps),
             }
+        }
+        if self.loses_events && steps.iter().any(|step| matches!(step, EventAction::Hint(_))) {
+            steps.insert(EventAction::Later(Hint::Everything));
         }
         steps
     }
@@ -120,7 +126,7 @@ impl Routes {
         // Who opens a database as root sets the owner of its log anew. Our own reading must not be a reason to read.
         if self.files.contains(&path) && !matches!(kind, EventKind::Modify(ModifyKind::Metadata(_))) {
             steps.insert(EventAction::Hint(Hint::File(path.clone())));
-            steps.insert(EventAction::Later(path.clone()));
+            steps.insert(EventAction::Later(Hint::File(path.clone())));
         }
         let Some((dir, name)) = path.parent().zip(path.file_name()) else { return };
         if let Some(root) = self.flats.get(dir)
@@ -270,9 +276,25 @@ mod tests {
         let routes = Routes::new(&plan(&fs, &[root], &[], &[]));
         let steps = |kind| routes.steps(&Ok(Event::new(kind).add_path("/o/opencode.db-wal".into())));
         let log = PathBuf::from("/o/opencode.db-wal");
-        let read = [EventAction::Hint(Hint::File(log.clone())), EventAction::Later(log)];
+        let read = [EventAction::Hint, EventAction::Later].map(|action| action(Hint::File(log.clone())));
         assert_eq!(steps(EventKind::Modify(ModifyKind::Data(DataChange::Any))), BTreeSet::from(read));
         assert_eq!(steps(EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any))), BTreeSet::new());
+    }
+
+    #[test]
+    fn where_events_are_lost_silently_an_event_of_ours_has_everything_looked_at_later() {
+        let fs = MemFs::new();
+        fs.mkdir("/c/projects");
+        let mut routes =
+            Routes::new(&plan(&fs, &[Root::new(watchbill_agents::Agent::Claude, "/c")], &[], &[]));
+        let later = |routes: &Routes, path: &str| {
+            let event = Event::new(EventKind::Modify(ModifyKind::Any)).add_path(path.into());
+            routes.steps(&Ok(event)).contains(&EventAction::Later(Hint::Everything))
+        };
+        let ours = "/c/projects/p/22222222-2222-4222-8222-222222222222.jsonl";
+        assert!(cfg!(windows) || !later(&routes, ours));
+        routes.loses_events = true;
+        assert_eq!([ours, "/c/projects/p/notes.txt"].map(|path| later(&routes, path)), [true, false]);
     }
 
     #[test]

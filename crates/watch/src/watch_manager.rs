@@ -15,7 +15,7 @@ use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileKind, Fs, StdFs, problem, problem_of};
 use crate::hints::{Hint, HintSet};
-use crate::later::LaterFiles;
+use crate::later::LaterHints;
 use crate::mode::{POLL_INTERVAL, RootHealth, RootMode, WatchMethod};
 use crate::native::{handle_event, limit_detail, watch_tree};
 use crate::order::Order;
@@ -41,7 +41,7 @@ pub(crate) struct WatchThread {
     polled: BTreeMap<PathBuf, (Planned, Snapshot)>,
     /// Folders that the system would not watch, with the reason.
     refused: BTreeMap<PathBuf, Problem>,
-    later: LaterFiles,
+    later: LaterHints,
     /// Number of times that events were lost.
     lost: Arc<AtomicU64>,
     /// Every folder that existed at the start is watched, or has a known reason why not.
@@ -73,7 +73,7 @@ impl WatchThread {
             installed: BTreeMap::new(),
             polled: BTreeMap::new(),
             refused: BTreeMap::new(),
-            later: LaterFiles::default(),
+            later: LaterHints::default(),
             lost,
             stands,
         }
@@ -98,7 +98,7 @@ impl WatchThread {
                 Err(RecvTimeoutError::Timeout) => Vec::new(),
                 Err(RecvTimeoutError::Disconnected) => return,
             };
-            self.later.take(now).into_iter().for_each(|file| self.hints.insert(Hint::File(file)));
+            self.later.take(now).into_iter().for_each(|hint| self.hints.insert(hint));
             if batch.iter().any(|order| matches!(order, Order::Poll)) {
                 next_look = Instant::now() + self.interval();
             }
@@ -116,7 +116,7 @@ impl WatchThread {
         for order in batch {
             match order {
                 Order::Step(EventAction::Hint(hint)) => self.hints.insert(hint),
-                Order::Step(EventAction::Later(file)) => self.later.add(file, Instant::now()),
+                Order::Step(EventAction::Later(hint)) => self.later.add(hint, Instant::now()),
                 Order::Step(EventAction::Look) => look = true,
                 Order::Step(EventAction::Lost(path)) => {
                     self.uninstall(&path);
