@@ -15,6 +15,9 @@ use crate::tree::Tree;
 /// The libraries of a test program, too.
 const STD: &str = "-Zbuild-std=std,panic_abort,panic_unwind,test";
 
+/// Windows, as the compiler names it.
+pub const WINDOWS: &str = "x86_64-pc-windows-gnu";
+
 /// Stands for a C compiler. A check links nothing, so each object may be an empty file; the C code of dependencies for
 /// macOS needs headers that only a Mac has.
 const NO_C_COMPILER: &str = r#"#!/bin/sh
@@ -41,7 +44,7 @@ const IDLE: [&str; 7] = [
 ];
 
 /// A system, as the compiler names it, and the folder of its build below the build folder.
-const SYSTEMS: [(&str, &str); 2] = [("x86_64-pc-windows-gnu", "windows"), ("aarch64-apple-darwin", "macos")];
+const SYSTEMS: [(&str, &str); 2] = [(WINDOWS, "windows"), ("aarch64-apple-darwin", "macos")];
 
 /// Runs clippy for each system. It takes only the processor time that other programs leave.
 pub fn step(tree: &Tree) -> Result<Outcome> {
@@ -51,12 +54,7 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
     let no_compiler = tree.target("no-c-compiler");
     write_program(&no_compiler).with_context(|| format!("could not write {}", no_compiler.display()))?;
     for (target, folder) in SYSTEMS {
-        Call::new(tree.root(), "setpriv")
-            .without_own_settings()
-            .env("CARGO", "/usr/bin/cargo")
-            .env("RUSTC", "/usr/bin/rustc")
-            // Building the standard library is unstable.
-            .env("RUSTC_BOOTSTRAP", "1")
+        second_compiler(Call::new(tree.root(), "setpriv"))
             .env("CC_aarch64_apple_darwin", &no_compiler)
             .env("AR_aarch64_apple_darwin", "/usr/bin/ar")
             .args(IDLE)
@@ -67,6 +65,15 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
             .run()?;
     }
     Ok(Outcome::Done)
+}
+
+/// A call of cargo with Debian's second compiler.
+pub fn second_compiler(call: Call) -> Call {
+    call.without_own_settings()
+        .env("CARGO", "/usr/bin/cargo")
+        .env("RUSTC", "/usr/bin/rustc")
+        // Building the standard library is unstable.
+        .env("RUSTC_BOOTSTRAP", "1")
 }
 
 fn write_program(path: &std::path::Path) -> std::io::Result<()> {

@@ -17,9 +17,10 @@ cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--wait
                                            newest release of each client and says what differs
 cargo xtask cross                          run clippy for Windows and macOS (a step of `test`)
 cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]... [--recipes URL]
-                                           make the packages of this platform; with --check (as root) pack them
-                                           twice, verify the RPM in an empty root, install and try the .deb on a
-                                           clean Debian made for it; with --debug, build without optimization;
+                                           make the packages of this platform, and on Debian 12 the archive for
+                                           Windows; with --check (as root) pack them twice, verify the RPM in an
+                                           empty root, install and try the .deb on a clean Debian made for it, try
+                                           the archive under Wine; with --debug, build without optimization;
                                            --recipes only fills the recipes of package managers for a release at URL
 cargo xtask memory                         measure what is learned and told, write the table into docs/memory.md
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)

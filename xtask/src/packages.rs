@@ -54,7 +54,8 @@ const CROSS: &[&str] = &[
     "gcc-mingw-w64-x86-64",
     "g++-mingw-w64-x86-64",
 ];
-const PACKAGES: &[&str] = &["dpkg-dev", "lintian", "rpm"];
+const PACKAGES: &[&str] = &["dpkg-dev", "lintian", "rpm", "zip"];
+const WINE: &[&str] = &["python3", "wine", "wine64"];
 const CLEAN_ROOT: &[&str] = &["mmdebstrap", "desktop-file-utils", "appstream"];
 
 /// Only installs: `cargo xtask setup`.
@@ -133,6 +134,7 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
             Need::Rig => wanted.extend(RIG.iter().filter(|name| !is_program_on_path(name))),
             Need::Packages => wanted.extend(PACKAGES),
             Need::CleanRoot => wanted.extend(CLEAN_ROOT),
+            Need::Wine => wanted.extend(WINE.iter().filter(|name| !is_program_on_path(name))),
             Need::Bench => wanted.extend(BENCH.iter().filter(|name| !is_program_on_path(name))),
         }
     }

@@ -39,6 +39,8 @@ pub enum Need {
     Packages,
     /// Programs that make a clean system to try packages on.
     CleanRoot,
+    /// Wine, which runs programs for Windows.
+    Wine,
 }
 
 /// One step.

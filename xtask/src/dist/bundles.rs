@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::package::{Build, FOLDER};
 use super::staging::SHARE;
-use super::{archive, deb, rpm};
+use super::{archive, deb, rpm, windows};
 use crate::call::Call;
 use crate::node;
 use crate::tree::Tree;
@@ -43,13 +43,18 @@ pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>
             .env("PATH", node::search_path(tree))
             .run()?;
     }
-    collect(tree, &kinds, build)
+    let mut made = collect(tree, &kinds, build)?;
+    if kinds.contains(&"windows") {
+        made.extend(windows::pack(tree, build)?);
+    }
+    Ok(made)
 }
 
 /// The kinds that the bundler itself makes.
 fn bundled<'a>(kinds: &[&'a str]) -> Vec<&'a str> {
     let mut bundled: Vec<&str> = Vec::new();
-    for kind in kinds {
+    // The archive for Windows has nothing of this platform.
+    for kind in kinds.iter().filter(|kind| **kind != "windows") {
         let kind = if ["rpm", "archive"].contains(kind) { "deb" } else { kind };
         if !bundled.contains(&kind) {
             bundled.push(kind);
@@ -61,7 +66,7 @@ fn bundled<'a>(kinds: &[&'a str]) -> Vec<&'a str> {
 /// An AppImage needs programs that the bundler fetches from the web, so it is made only on request.
 fn usual_kinds() -> &'static [&'static str] {
     match std::env::consts::OS {
-        "linux" => &["deb", "rpm", "archive"],
+        "linux" => &["deb", "rpm", "archive", "windows"],
         "macos" => &["app", "dmg"],
         _ => &["nsis"],
     }
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_files_of_each_package_are_laid_out_once_as_a_deb() {
-        assert_eq!(bundled(&["deb", "rpm", "archive"]), ["deb"]);
+        assert_eq!(bundled(&["deb", "rpm", "archive", "windows"]), ["deb"]);
         assert_eq!(bundled(&["rpm", "appimage"]), ["deb", "appimage"]);
         assert_eq!(bundled(&["app", "dmg"]), ["app", "dmg"]);
     }

@@ -10,6 +10,7 @@ mod recipes;
 mod remap_paths;
 mod rpm;
 mod staging;
+mod windows;
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,9 @@ pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
         let packages = if options.check_only { existing_packages(tree)? } else { made };
         if let Some(rpm) = of_kind(&packages, "rpm") {
             rpm::check(tree, rpm)?;
+        }
+        if let Some(zip) = of_kind(&packages, "zip") {
+            windows::check(tree, zip, if options.debug { "debug" } else { "release" })?;
         }
         match of_kind(&packages, "deb") {
             Some(deb) => clean_root::check(tree, deb)?,
