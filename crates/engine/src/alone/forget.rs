@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -18,15 +18,13 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::spec::OwnSpec;
 use watchbill_protocol::store::ForgetReport;
 use watchbill_settings::Settings;
-use watchbill_store::{Access, OpenMode, Store, StoreError, process_label};
+use watchbill_store::{Access, OpenMode, Store, StoreError};
 
+use super::holder::here_or_at_holder;
 use crate::persist::live_state::StoredLiveState;
-use crate::socket::access::AccessError;
 use crate::socket::client::Client;
 use crate::witnesses::own_hosts::ended::{self, OwnLog, remove_unwanted};
 
-/// Pause between two attempts to reach the holder.
-const RETRY: Duration = Duration::from_millis(20);
 /// How long to wait for a holder that does not listen.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -233,27 +231,19 @@ fn remove_here_or_at_holder(
     // An open reader could keep SQLite from wiping the bytes.
     drop(store);
     tell(RemovalProgress::Elsewhere(held_by));
-    let (began, mut was_sent) = (Instant::now(), false);
-    loop {
-        if let Some(mut client) = Client::connect(data_dir) {
-            match client.forget(removal) {
-                Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => return Err(error),
-                Err(AccessError::Refused(_)) => {}
-                Err(AccessError::Broken(_)) => was_sent = true,
-                // An earlier holder removed the session, and ended before it could answer.
-                Ok(Some(report)) if was_sent && report.sessions.is_empty() => {
-                    return Ok(Some(ForgetReport { dry_run: false, ..would }));
-                }
-                Ok(report) => return Ok(report),
-            }
-        } else if let Some(mut store) = Store::take_over(data_dir).map_err(|error| store_api_error(&error))? {
-            return finish_removal(&mut store, data_dir, removal, would, now, tell);
+    let at_holder = |client: &mut Client, was_sent| match client.forget(removal)? {
+        // An earlier holder removed the session, and ended before it could answer.
+        Some(report) if was_sent && report.sessions.is_empty() => {
+            Ok(Some(ForgetReport { dry_run: false, ..would.clone() }))
         }
-        if began.elapsed() >= patience {
-            return Err(unanswered(&process_label(held_by), was_sent));
-        }
-        std::thread::sleep(RETRY);
-    }
+        report => Ok(report),
+    };
+    let here = || match Store::take_over(data_dir).map_err(|error| store_api_error(&error))? {
+        Some(mut store) => finish_removal(&mut store, data_dir, removal, would.clone(), now, tell).map(Some),
+        None => Ok(None),
+    };
+    let shows = "`watchbill forget --dry-run` shows what is still stored";
+    here_or_at_holder(data_dir, patience, at_holder, here, shows)
 }
 
 /// Finishes the removal after the holder ended, perhaps in the middle of it. `would` is the report from before.
@@ -276,21 +266,6 @@ fn finish_removal(
     let wiped = store.finish_wiping().and_then(|()| store.is_wiping_due());
     let wiped_later = wiped.map_err(|error: StoreError| store_api_error(&error))?;
     Ok(Some(ForgetReport { wiped_later, dry_run: false, ..would }))
-}
-
-fn unanswered(writer: &str, was_sent: bool) -> ApiError {
-    if was_sent {
-        let message = format!(
-            "{writer} holds the store, began to remove and stopped answering; `watchbill forget --dry-run` shows what \
-             is still stored"
-        );
-        return ApiError::new(ErrorCode::NotReady, message);
-    }
-    let message = format!(
-        "nothing was changed: {writer} holds the store and does not answer; if it is `watchbill index`, wait for its end, \
-         otherwise quit it; then try again"
-    );
-    ApiError::new(ErrorCode::NotReady, message)
 }
 
 #[cfg(test)]

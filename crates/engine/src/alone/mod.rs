@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod forget;
+mod holder;
 pub mod index;
 pub mod memory;
 pub mod single_look;

@@ -2,25 +2,24 @@
 //! this process if there is no holder.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use watchbill_core::user::SessionCommand;
 use watchbill_history::errors::store_api_error;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
-use watchbill_store::{OpenMode, Store, last_writer, process_label};
+use watchbill_store::{OpenMode, Store};
 
+use super::holder::here_or_at_holder;
 use crate::alone::single_look::{WantedRows, look, look_with};
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::persist::Persist;
-use crate::socket::access::{AccessError, CommandId};
+use crate::socket::access::CommandId;
 use crate::socket::client::Client;
 use crate::world::environment::{Outlook, Sources};
 
-/// Pause between two attempts.
-const RETRY: Duration = Duration::from_millis(20);
 /// Longest wait for a holder that does not listen, or does not know the session yet.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -54,47 +53,15 @@ pub fn carry_out(
         return Err(store_api_error(&error));
     }
     let id = CommandId::new();
-    let began = Instant::now();
-    let mut was_sent = false;
-    loop {
-        match Client::connect(folder) {
-            Some(mut client) => {
-                if let Some(session) = carry_out_at_holder(&mut client, &id, command, &mut was_sent)? {
-                    // If the holder ends right now, read the chain here.
-                    let chain = client.chain(&session);
-                    let look = || look(settings.clone(), world.clone(), Outlook::LIVE, clock).chain(&session);
-                    return Ok(CommandResult { chain: chain.or_else(|_| look())?, session });
-                }
-            }
-            None => {
-                if let Some(carried) = carry_out_here(settings, world, clock, &id, command)? {
-                    return Ok(carried);
-                }
-            }
-        }
-        if began.elapsed() >= TIMEOUT {
-            return Err(holder_timeout(folder, was_sent));
-        }
-        std::thread::sleep(RETRY);
-    }
-}
-
-/// Asks the holder to carry the command out, and gives the session's whole id; `None`: try again.
-fn carry_out_at_holder(
-    client: &mut Client,
-    id: &CommandId,
-    command: &SessionCommand,
-    was_sent: &mut bool,
-) -> Result<Option<String>, ApiError> {
-    match client.command(id, command) {
-        Ok(session) => Ok(Some(session)),
-        Err(AccessError::Refused(error)) if error.code == ErrorCode::NotReady => Ok(None),
-        Err(AccessError::Refused(error)) => Err(error),
-        Err(AccessError::Broken(_)) => {
-            *was_sent = true;
-            Ok(None)
-        }
-    }
+    let at_holder = |client: &mut Client, _| {
+        let session = client.command(&id, command)?;
+        // If the holder ends right now, read the chain here.
+        let look = || look(settings.clone(), world.clone(), Outlook::LIVE, clock).chain(&session);
+        Ok(CommandResult { chain: client.chain(&session).or_else(|_| look())?, session })
+    };
+    let here = || carry_out_here(settings, world, clock, &id, command);
+    let shows = "`watchbill roster --all` shows whether it was done";
+    here_or_at_holder(folder, TIMEOUT, at_holder, here, shows)
 }
 
 /// Carries the command out here, unless another process holds the store; `None`: try again.
@@ -153,21 +120,6 @@ fn write_obstacle(persist: &Persist, folder: &Path) -> Option<ApiError> {
             Some(ApiError::new(code, not_stored(&message)))
         }),
     }
-}
-
-fn holder_timeout(folder: &Path, was_sent: bool) -> ApiError {
-    let writer = process_label(last_writer(folder));
-    let message = if was_sent {
-        format!(
-            "{writer} holds the store and has stopped answering; `watchbill roster --all` shows whether it was done"
-        )
-    } else {
-        format!(
-            "nothing was changed: {writer} holds the store and does not listen; if it is `watchbill index`, wait \
-             for its end, otherwise quit it; then try again"
-        )
-    };
-    ApiError::new(ErrorCode::NotReady, message)
 }
 
 /// The text of a store problem for a user whose command was not stored. A program that runs on would store it later;
