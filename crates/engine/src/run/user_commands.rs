@@ -3,8 +3,6 @@
 //! The holder of the store carries them out, and stores their ids in the same transaction. Another program resolves the
 //! session names and hands the command back, to be sent to the holder. See [`crate::handle`].
 
-use std::path::Path;
-
 use watchbill_core::user::SessionCommand;
 use watchbill_history::removal::Removal;
 use watchbill_history::worker::{OnRemoved, OnSettled};
@@ -25,7 +23,6 @@ impl Loop {
         match &self.stored.persist {
             Some(persist) if persist.writes() => {
                 self.faces.holder.stop_following();
-                remove_wishes(&data_dir);
                 self.faces.socket = match Server::start(&data_dir, self.faces.own.clone()) {
                     Ok(server) => Some(server),
                     Err(error) => {
@@ -175,24 +172,6 @@ impl Loop {
         let message = format!("done, but not stored yet; it is lost if this program ends first: {why}");
         ApiError::new(ErrorCode::Unreadable, message)
     }
-}
-
-/// Removes files that earlier versions of Watchbill left for each other; they hold names and ids of sessions. The user
-/// may keep other files in the data folder. So remove only files of these names, and the folder only if it is then
-/// empty.
-fn remove_wishes(data_dir: &Path) {
-    let folder = data_dir.join("wishes");
-    let is_ours = |path: &Path| {
-        path.file_name().is_some_and(|name| name == "heard")
-            || path.extension().is_some_and(|end| end == "wish" || end == "answer" || end == "part")
-    };
-    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        if is_ours(&entry.path()) {
-            // If a file cannot be removed now, a later start tries again.
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-    let _ = std::fs::remove_dir(folder);
 }
 
 fn holds_no_store() -> ApiError {

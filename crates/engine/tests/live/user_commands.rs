@@ -180,25 +180,6 @@ fn an_engine_that_takes_over_for_a_command_runs_it_once() {
     assert_eq!(chain.links.len(), 1, "the split is taken back, the join is not");
 }
 
-/// The data folder may hold files of the user.
-#[test]
-fn mailbox_files_of_earlier_programs_are_removed_and_other_files_stay() {
-    for (own, stays) in [(None, false), (Some("birthday.txt"), true)] {
-        let folder = Folder::new();
-        let data = folder.root.parent().unwrap().join("data");
-        let wishes = data.join("wishes");
-        std::fs::create_dir_all(&wishes).unwrap();
-        for name in ["heard", "1-1-0.wish", "1-1-1.answer"].into_iter().chain(own) {
-            std::fs::write(wishes.join(name), "x").unwrap();
-        }
-        let _ear = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
-        crate::until("it to listen", || Client::connect(&data).is_some());
-        assert_eq!(wishes.exists(), stays);
-        let left = std::fs::read_dir(&wishes).into_iter().flatten().map(|entry| entry.unwrap().file_name());
-        assert_eq!(left.collect::<Vec<_>>(), own.into_iter().collect::<Vec<_>>());
-    }
-}
-
 /// A session is named, joined to an earlier one, and then forgotten: no engine shows the name afterwards.
 #[test]
 fn the_name_of_a_forgotten_session_is_no_longer_shown() {
