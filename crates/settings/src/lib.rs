@@ -25,5 +25,5 @@ mod values;
 pub use configuration::{Configuration, resolve_settings};
 pub use settings::{
     AlertSettings, CommandLineOptions, Environment, ServiceSettings, Settings, SettingsError, Theme,
-    TrayColours, WatchSetting, WindowSettings, over_http_root,
+    TrayColours, WindowSettings, over_http_root,
 };

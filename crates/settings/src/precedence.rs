@@ -12,6 +12,7 @@ use watchbill_core::memory::{AcceptRule, ContextChoice, MemorySettings, ModelSet
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::{Setting, SettingKey, SettingSource, SettingValue};
+use watchbill_watch::WatchMethod;
 
 use crate::symlinks::DiskLinks;
 
@@ -19,7 +20,7 @@ use crate::alerts;
 use crate::file_values::FileValues;
 use crate::settings::{
     CommandLineOptions, Environment, ServiceSettings, Settings, SettingsError, Theme, TrayColours,
-    WatchSetting, WindowSettings,
+    WindowSettings,
 };
 use crate::table::{MICROS_PER_CENT, default};
 use crate::values::Value;
@@ -220,15 +221,15 @@ impl FixedSources {
     }
 }
 
-fn watch(values: &FileValues) -> WatchSetting {
+fn watch(values: &FileValues) -> WatchMethod {
     match &*values.word(SettingKey::WatchMode) {
-        "native" => WatchSetting::Native,
+        "native" => WatchMethod::Native,
         "poll" => {
             let interval = u64::try_from(values.span(SettingKey::WatchPollInterval).0).unwrap_or(2_000);
             // Polling without a pause would keep the whole machine busy.
-            WatchSetting::Poll(Duration::from_millis(interval.max(100)))
+            WatchMethod::Poll(Duration::from_millis(interval.max(100)))
         }
-        _ => WatchSetting::Auto,
+        _ => WatchMethod::Auto,
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use watchbill_agents::PLAN_FOLDERS;
 use watchbill_agents::layout::{ROOT_OPTION, ROOT_VARIABLE};
@@ -14,6 +13,7 @@ use watchbill_core::memory::MemorySettings;
 use watchbill_core::problem::Problem;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
+use watchbill_watch::WatchMethod;
 use watchbill_watch::fs::{FileKind, Fs, StdFs};
 
 /// All settings of the engine and the window.
@@ -30,7 +30,7 @@ pub struct Settings {
     /// A row that is not live stays in the default roster this long after its last activity.
     pub recent: Millis,
     /// How changes are noticed.
-    pub watch: WatchSetting,
+    pub watch: WatchMethod,
     /// Which texts are stored, and how much of them.
     pub history: HistorySettings,
     /// When a turn or a session without an end counts as over.
@@ -104,18 +104,6 @@ pub enum TrayColours {
     Light,
 }
 
-/// How changes of files are noticed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WatchSetting {
-    /// File events where the file system has them, polling where it has none.
-    #[default]
-    Auto,
-    /// File events, always.
-    Native,
-    /// Polling, at this interval.
-    Poll(Duration),
-}
-
 impl Settings {
     /// The defaults for these roots.
     pub fn for_roots(roots: Vec<impl Into<Root>>) -> Self {
@@ -125,7 +113,7 @@ impl Settings {
             data_dir: None,
             timeouts: Timeouts::default(),
             recent: Millis::from_secs(24 * 3600),
-            watch: WatchSetting::Auto,
+            watch: WatchMethod::Auto,
             history: HistorySettings {
                 plan_folders: PLAN_FOLDERS.map(str::to_owned).to_vec(),
                 ..HistorySettings::default()

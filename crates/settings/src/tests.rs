@@ -8,9 +8,10 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 
 use watchbill_agents::{Agent, HOME, Root};
+use watchbill_watch::WatchMethod;
 use watchbill_watch::fs::StdFs;
 
-use crate::{CommandLineOptions, Settings, SettingsError, WatchSetting, resolve_settings};
+use crate::{CommandLineOptions, Settings, SettingsError, resolve_settings};
 
 fn with(vars: &[(&str, &str)], given: CommandLineOptions) -> Result<Settings, SettingsError> {
     let vars: Vec<(String, OsString)> = vars
@@ -132,7 +133,7 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     assert_eq!(s.roots, ["/home/dev/a", "/b"].map(Root::from));
     assert_eq!(s.timeouts, Timeouts { approval: Millis(7000), stale: Millis(1500), idle: Millis(600_000) });
     assert_eq!(s.recent, Millis(172_800_000));
-    assert_eq!(s.watch, WatchSetting::Poll(Duration::from_millis(500)));
+    assert_eq!(s.watch, WatchMethod::Poll(Duration::from_millis(500)));
 
     let store = "roots=['~/a']\n[store]\ncut = 100\nexclude = ['~/secret/**']\nskip_tools = ['TodoWrite']\nplan_folders=['~/plans']\n[archive]\nenabled=true\nbudget='2GB'\nkeep='365d'\n";
     std::fs::write(&path, store).unwrap();

@@ -9,7 +9,7 @@ use watchbill_protocol::doctor::WatchMode;
 use watchbill_watch::hints::{Hint, HintSet};
 use watchbill_watch::watcher::{RootMode, WatchMethod, Watcher};
 
-use watchbill_settings::{Settings, WatchSetting};
+use watchbill_settings::Settings;
 
 /// A source of hints.
 pub trait HintSource: Send {
@@ -45,17 +45,12 @@ pub struct SystemSource {
 
 /// Watches the roots as the settings say.
 pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> SystemSource {
-    let mode = match settings.watch {
-        WatchSetting::Auto => WatchMethod::Auto,
-        WatchSetting::Native => WatchMethod::Native,
-        WatchSetting::Poll(interval) => WatchMethod::Poll(interval),
-    };
     let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(wake);
     let callback = Arc::clone(&wake);
     SystemSource {
-        roots: Watcher::start(&settings.roots, &settings.awaited, mode, move || callback()),
+        roots: Watcher::start(&settings.roots, &settings.awaited, settings.watch, move || callback()),
         folders: None,
-        mode,
+        mode: settings.watch,
         wake,
     }
 }

@@ -19,8 +19,9 @@ use watchbill_history::query::Gate;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_protocol::search::{Hit, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, What};
-use watchbill_settings::{Settings, WatchSetting};
+use watchbill_settings::Settings;
 use watchbill_store::{OpenMode, Store};
+use watchbill_watch::WatchMethod;
 
 use crate::wait::until;
 
@@ -134,7 +135,7 @@ fn an_archived_subagent_stays_below_the_call_that_its_meta_file_names() {
 
 #[test]
 fn a_lost_database_is_rebuilt_from_the_archive() {
-    let running = Running::with_archive_enabled(true, WatchSetting::Auto);
+    let running = Running::with_archive_enabled(true, WatchMethod::Auto);
     let (root, timeline) = (running.root.clone(), running.timeline());
     running.engine.stop();
     std::fs::remove_dir_all(running.project()).unwrap();
@@ -209,13 +210,13 @@ fn the_index_archives_due_transcripts_and_keeps_the_rows_of_unreadable_archives(
 struct Running {
     _folder: tempfile::TempDir,
     root: PathBuf,
-    watch: WatchSetting,
+    watch: WatchMethod,
     engine: Handle,
 }
 
 impl Running {
     /// Enables the archive before the start, or while the engine runs.
-    fn with_archive_enabled(before: bool, watch: WatchSetting) -> Self {
+    fn with_archive_enabled(before: bool, watch: WatchMethod) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let project = root.join("claude/projects/p");
@@ -245,7 +246,7 @@ impl Running {
         std::fs::create_dir_all(&other).unwrap();
         std::fs::write(other.join(format!("{sign}.jsonl")), line(sign, sign, "a sign")).unwrap();
         until(&format!("{sign} to be seen"), || {
-            if matches!(self.watch, WatchSetting::Poll(_)) {
+            if matches!(self.watch, WatchMethod::Poll(_)) {
                 self.engine.look_again();
             }
             self.sessions().iter().any(|id| id == sign)
@@ -279,7 +280,7 @@ impl Running {
 #[test]
 fn an_archived_session_and_its_hits_survive_removal_and_return_of_its_folder() {
     // By events, and by looks at everything alone.
-    let ways = [WatchSetting::Auto, WatchSetting::Poll(Duration::from_secs(3600))];
+    let ways = [WatchMethod::Auto, WatchMethod::Poll(Duration::from_secs(3600))];
     for (before, watch) in ways.into_iter().flat_map(|watch| [(true, watch), (false, watch)]) {
         let running = Running::with_archive_enabled(before, watch);
         let timeline = running.timeline();

@@ -10,9 +10,10 @@ use watchbill_engine::clock::ManualClock;
 use watchbill_engine::handle::{real_sources, start, start_in};
 use watchbill_engine::model::publish::Subscription;
 use watchbill_protocol::roster::RosterMessage;
-use watchbill_settings::{Settings, WatchSetting};
+use watchbill_settings::Settings;
 use watchbill_store::search::Query;
 use watchbill_store::{Access, OpenMode, Store};
+use watchbill_watch::WatchMethod;
 use watchbill_watch::hints::HintSet;
 
 use crate::wait::{until, until_is};
@@ -56,7 +57,7 @@ pub fn released(data: &Path) {
 pub fn settings(folder: &Path) -> Settings {
     let mut settings = Settings::for_roots(vec![folder.join("claude")]);
     settings.data_dir = Some(folder.join("data"));
-    settings.watch = WatchSetting::Auto;
+    settings.watch = WatchMethod::Auto;
     settings
 }
 

@@ -8,7 +8,7 @@ use watchbill_engine::handle::start;
 use watchbill_engine::model::publish::Subscription;
 #[cfg(unix)]
 use watchbill_settings::Settings;
-use watchbill_settings::WatchSetting;
+use watchbill_watch::WatchMethod;
 
 use crate::subscriber::{Folder, Subscriber, TIMEOUT, append, now, row};
 
@@ -95,7 +95,7 @@ fn a_root_behind_a_link_that_appears_later_is_found() {
 fn polling_sees_the_same_changes() {
     let folder = Folder::new();
     let mut settings = folder.settings();
-    settings.watch = WatchSetting::Poll(Duration::from_millis(50));
+    settings.watch = WatchMethod::Poll(Duration::from_millis(50));
     let mut subscriber = Subscriber::on(settings);
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
