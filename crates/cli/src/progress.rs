@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use watchbill_engine::alone::forget::{RemovalProgress, Stage};
-use watchbill_engine::alone::index::Progress;
 use watchbill_history::query::process_label;
+use watchbill_protocol::socket::IndexProgress;
 
 /// A bar on standard error, hidden if that is no terminal.
 pub struct Bar {
@@ -32,7 +32,7 @@ impl Bar {
     }
 
     /// Shows the progress.
-    pub fn show(&mut self, progress: &Progress) {
+    pub fn show(&mut self, progress: &IndexProgress) {
         if !self.shown && self.begun.elapsed() >= TIMEOUT {
             self.shown = true;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());

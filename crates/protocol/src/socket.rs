@@ -82,7 +82,7 @@ pub struct ClientProcess {
 }
 
 /// The progress of reading transcripts into the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexProgress {
     /// Bytes that were read since the request.

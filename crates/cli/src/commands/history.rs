@@ -154,7 +154,7 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
 /// because the holder has ended or does not listen.
 fn kept_by_holder(
     settings: &Settings,
-    progress: &mut dyn FnMut(&index::Progress) -> bool,
+    progress: &mut dyn FnMut(&IndexProgress) -> bool,
 ) -> anyhow::Result<Option<IndexReport>> {
     let again = || {
         std::thread::sleep(RETRY);
@@ -163,15 +163,13 @@ fn kept_by_holder(
     let holder = settings.data_dir.as_deref().and_then(Client::connect);
     let Some(mut holder) = holder else {
         // Another `index` holds the store without listening. It ends by itself.
-        progress(&index::Progress::default());
+        progress(&IndexProgress::default());
         return again();
     };
     if holder.hello().view != settings.view() {
         bail!("process {} uses this history with other settings; quit it first", holder.hello().pid);
     }
-    let answer = holder
-        .index(&mut |IndexProgress { bytes, total_bytes }| progress(&index::Progress { bytes, total_bytes }));
-    match answer {
+    match holder.index(&mut |so_far| progress(&so_far)) {
         Ok(report) => Ok(Some(report)),
         Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => Err(error.into()),
         Err(_) => again(),
@@ -185,7 +183,7 @@ fn run_index(settings: &Settings, options: Options) -> anyhow::Result<Indexed> {
 }
 
 /// Runs `work` with a progress bar. On an interrupt, `work` is asked to end, and then the program ends.
-fn with_progress_bar<T>(what: &str, work: impl FnOnce(&mut dyn FnMut(&index::Progress) -> bool) -> T) -> T {
+fn with_progress_bar<T>(what: &str, work: impl FnOnce(&mut dyn FnMut(&IndexProgress) -> bool) -> T) -> T {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     static LISTENING: std::sync::Once = std::sync::Once::new();
     LISTENING.call_once(|| end_on_interrupt(&INTERRUPTED));

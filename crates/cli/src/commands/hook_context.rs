@@ -8,10 +8,10 @@ use std::io::{Read, Write};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use watchbill_agents::{hook_traits, hooks, process};
 use watchbill_engine::socket::client::Client;
+use watchbill_history::memory::context::Payload;
 use watchbill_hooks::places;
 use watchbill_hooks::sender::HookArguments;
 use watchbill_protocol::memory::{ContextCall, ContextText};
@@ -28,35 +28,6 @@ const PROMPT: usize = 8_000;
 /// How long to wait for an answer at the start of a session, and otherwise.
 const AT_START: Duration = Duration::from_millis(150);
 const ELSE: Duration = Duration::from_millis(40);
-
-/// The fields of a payload that are passed on: not the content of files.
-#[derive(Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-struct Payload {
-    session_id: String,
-    hook_event_name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cwd: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    transcript_path: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_input: Option<Touched>,
-}
-
-#[derive(Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-struct Touched {
-    #[serde(alias = "notebook_path", skip_serializing_if = "Option::is_none")]
-    file_path: Option<String>,
-}
 
 /// Reads a payload from standard input and prints what to tell the agent, if anything. It never fails and never panics out.
 pub fn run(words: impl IntoIterator<Item = OsString>) {

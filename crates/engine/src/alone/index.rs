@@ -4,8 +4,9 @@ mod states_ahead;
 
 use std::time::Instant;
 
-pub use watchbill_history::index::{Indexed, Options, Progress};
+pub use watchbill_history::index::{Indexed, Options};
 use watchbill_protocol::error::ApiError;
+use watchbill_protocol::socket::IndexProgress;
 use watchbill_settings::Settings;
 use watchbill_watch::clock::SystemClock;
 
@@ -24,7 +25,7 @@ pub fn run(
     settings: &Settings,
     world: &Sources,
     options: Options,
-    progress: &mut dyn FnMut(&Progress) -> bool,
+    progress: &mut dyn FnMut(&IndexProgress) -> bool,
 ) -> Result<Indexed, ApiError> {
     let begun = Instant::now();
     let mut ahead = StatesAhead::new(&*world.fs, settings);

@@ -16,4 +16,4 @@ pub use beside::RecordObserver;
 pub use files::HistoryIndex;
 pub use index_observer::IndexObserver;
 pub use indexed::{FileReadCounts, IndexError};
-pub use run::{Indexed, Options, Progress, run};
+pub use run::{Indexed, Options, run};

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::socket::IndexProgress;
 use watchbill_protocol::store::IndexReport;
 use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{Access, FileKey, OpenMode, Store, StoreError};
@@ -39,15 +40,6 @@ pub struct Options {
     pub cut: Option<usize>,
 }
 
-/// The progress of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
-    /// Bytes read so far.
-    pub bytes: u64,
-    /// All bytes to read.
-    pub total_bytes: u64,
-}
-
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Indexed {
@@ -72,7 +64,7 @@ pub fn run<C: IndexObserver>(
     options: Options,
     live: &dyn LiveState,
     companion: &mut C,
-    progress: &mut dyn FnMut(&Progress) -> bool,
+    progress: &mut dyn FnMut(&IndexProgress) -> bool,
 ) -> Result<Indexed, ApiError> {
     let begun = Instant::now();
     if let Some(doubt) = &settings.doubt {
@@ -93,7 +85,7 @@ pub fn run<C: IndexObserver>(
     let updated = update(&mut store, settings, fs, options, live, companion, progress);
     let mut report = updated.map_err(|error| store_api_error(&error))?;
     if !report.interrupted {
-        let so_far = Progress { bytes: report.bytes, total_bytes: report.bytes };
+        let so_far = IndexProgress { bytes: report.bytes, total_bytes: report.bytes };
         let mut go_on = || progress(&so_far);
         archive_after_run::archive(&mut store, settings, fs, &mut report, &mut go_on)
             .map_err(|error| store_api_error(&error))?;
@@ -113,7 +105,7 @@ fn update<C: IndexObserver>(
     options: Options,
     live: &dyn LiveState,
     companion: &mut C,
-    progress: &mut dyn FnMut(&Progress) -> bool,
+    progress: &mut dyn FnMut(&IndexProgress) -> bool,
 ) -> Result<IndexReport, StoreError> {
     let roots = settings.stored_roots();
     let now = SystemClock.now();
@@ -210,7 +202,7 @@ struct IndexRun<'r, C> {
     report: IndexReport,
     /// Known files that cannot be read now; their rows and cursors stay.
     unreadable_known: Vec<(FileKey, FileCursor)>,
-    progress: &'r mut dyn FnMut(&Progress) -> bool,
+    progress: &'r mut dyn FnMut(&IndexProgress) -> bool,
 }
 
 impl<C: IndexObserver> IndexRun<'_, C> {
@@ -328,7 +320,7 @@ impl<C: IndexObserver> IndexRun<'_, C> {
         self.report.texts += read.texts;
         self.report.problems += read.problems;
         self.report.unknown_records += read.unknown;
-        let progress = Progress { bytes: self.report.bytes, total_bytes: self.total_bytes };
+        let progress = IndexProgress { bytes: self.report.bytes, total_bytes: self.total_bytes };
         self.report.interrupted = !(self.progress)(&progress);
         read.more
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use watchbill_agents::{Agent, traits};
 use watchbill_core::ids::SessionId;
@@ -34,23 +34,29 @@ const MOST_FILES: usize = 4;
 /// Characters of the block around the lines of one text.
 const AROUND_LINES: usize = 140;
 
-/// The fields of a hook payload that matter here (Claude Code 2.1.329).
-#[derive(Debug, Deserialize)]
-struct Payload {
-    session_id: String,
-    hook_event_name: String,
+/// The fields of a hook payload that matter here (Claude Code 2.1.329): not the content of files.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Payload {
+    /// The session.
+    pub session_id: String,
+    /// The event.
+    pub hook_event_name: String,
     cwd: Option<String>,
     transcript_path: Option<String>,
     agent_id: Option<String>,
     source: Option<String>,
-    prompt: Option<String>,
-    tool_name: Option<String>,
+    /// What the user wrote.
+    pub prompt: Option<String>,
+    /// The tool of a call.
+    pub tool_name: Option<String>,
     tool_input: Option<Touched>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 struct Touched {
-    #[serde(default, alias = "notebook_path")]
+    #[serde(alias = "notebook_path")]
     file_path: Option<String>,
 }
 
