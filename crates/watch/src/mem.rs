@@ -68,13 +68,6 @@ impl MemFs {
         self.change(path.as_ref(), |body| body.bytes.extend_from_slice(bytes));
     }
 
-    /// Appends only the first `keep` bytes and returns the rest, to be appended later.
-    pub fn append_torn<'a>(&self, path: impl AsRef<Path>, bytes: &'a [u8], keep: usize) -> &'a [u8] {
-        let (now, later) = bytes.split_at(keep.min(bytes.len()));
-        self.append(path, now);
-        later
-    }
-
     /// Writes a file in place: new content, the same identity.
     pub fn write(&self, path: impl AsRef<Path>, bytes: &[u8]) {
         self.change(path.as_ref(), |body| {

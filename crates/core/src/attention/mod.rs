@@ -14,5 +14,5 @@ mod settings;
 pub use episode::{AttentionEvent, Episode, Sighting, Silence};
 pub use need::{COUNT_DWELL, Counts, Need, need};
 pub use policy::Attention;
-pub use rows::{counts_of, needs_person};
+pub use rows::needs_person;
 pub use settings::{ALERT_DWELL, AttentionSettings, LIMIT, QuietHours};

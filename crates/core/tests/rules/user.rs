@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use watchbill_core::attention::{Attention, AttentionEvent, Need, Sighting, counts_of, needs_person};
+use watchbill_core::attention::{Attention, AttentionEvent, Need, Sighting, needs_person};
 use watchbill_core::chain::Chains;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::{Reason, Row, Source};
@@ -65,8 +65,10 @@ fn a_snoozed_session_rests_and_does_not_need_the_user_until_its_time() {
     asking.needs = Some(Need::Approval);
     assert_eq!(group_of(&asking), Group::NeedsYou);
     assert_eq!(needs_person(&asking), Some(Need::Approval));
-    assert_eq!(counts_of([&asking], at(900)).total(), 0, "it counts anew, so its dwell begins anew");
-    assert_eq!(counts_of([&asking], at(901)).total(), 1);
+    let mut attention = Attention::default();
+    attention.apply_sighting(at(900), Sighting::of(&asking));
+    assert_eq!(attention.counts(at(900)).total(), 0, "it counts anew, so its dwell begins anew");
+    assert_eq!(attention.counts(at(901)).total(), 1);
 }
 
 #[test]

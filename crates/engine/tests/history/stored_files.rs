@@ -31,8 +31,11 @@ fn a_forgotten_session_is_not_stored_again() {
     let mut rig = IndexRig::new();
     rig.append("s.jsonl", &prompt("1", "s", "words"));
     rig.index("s.jsonl");
-    let (index, _) = rig.index_handle();
-    index.set_forgotten([SessionId::new("s")]);
+    let (_, store) = rig.index_handle();
+    let mut step = store.step().unwrap();
+    step.note_forgotten("s", Timestamp::from_millis(0)).unwrap();
+    step.commit().unwrap();
+    rig.restart();
     rig.append("s.jsonl", &prompt("2", "s", "more words"));
     assert!(rig.index("s.jsonl").skipped);
     assert_eq!(rig.texts("s", Role::Prompt), ["words"], "the rest is for the store to remove");

@@ -180,10 +180,4 @@ impl HistoryIndex {
         self.ready.clear();
         self.used.clear();
     }
-
-    /// Replaces the set of sessions that the program must forget at the user's request.
-    pub fn set_forgotten(&mut self, forgotten: impl IntoIterator<Item = SessionId>) {
-        self.forgotten = forgotten.into_iter().collect();
-        self.discard_states();
-    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_json_snapshot;
-use watchbill_core::attention::{self, AttentionEvent, Counts, Need, Silence};
+use watchbill_core::attention::{self, Attention, AttentionEvent, Counts, Need, Sighting, Silence};
 use watchbill_core::chain::lineage;
 use watchbill_core::chain::link::{self, LinkConfidence, LinkReason};
 use watchbill_core::evidence::{self, Verdict};
@@ -368,11 +368,13 @@ fn alerts() {
             },
         );
     let session = SessionId::new("3f6a1c52-8d1e-4c8e-9a51-0f6b2d7c4e11");
+    let mut attention = Attention::default();
+    attention.apply_sighting(at(0), Sighting::of(&waiting()));
     let others = [
         AttentionEvent::AlreadySo(vec![episode(Need::Plan, None)]),
         AttentionEvent::Cleared { session, need: Need::Approval, since: at(0), at: at(9_000) },
         AttentionEvent::Counted(Counts::default()),
-        AttentionEvent::Counted(watchbill_core::attention::counts_of([&waiting()], at(60_000))),
+        AttentionEvent::Counted(attention.counts(at(60_000))),
     ];
     let all: Vec<Alert> = [aloud].into_iter().chain(silences).chain(others).map(Alert::from).collect();
     assert_json_snapshot!(all);

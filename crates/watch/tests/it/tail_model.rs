@@ -137,7 +137,7 @@ fn act(follower: &mut Follower, action: &Action, serial: &mut u32) {
         Action::Append(size) => fs.append(FILE, &line(serial, *size)),
         Action::Torn(size, at) => {
             let line = line(serial, *size);
-            fs.append_torn(FILE, &line, at.index(line.len()));
+            fs.append(FILE, &line[..at.index(line.len())]);
         }
         Action::WriteInPlace(size) => fs.write(FILE, &line(serial, *size)),
         Action::SameLength => {
