@@ -13,6 +13,13 @@ pub fn resume_command(agent: Agent, session: &str, cwd: Option<&str>) -> String 
     }
 }
 
+/// `claude attach JOB`: shows a background session. `None` for an agent without such sessions.
+pub fn attach_command(agent: Agent, job: &str) -> Option<String> {
+    let words = traits(agent).attach;
+    let quoted = if cfg!(windows) { in_powershell(job) } else { quoted(job) };
+    (!words.is_empty()).then(|| format!("{words} {quoted}"))
+}
+
 fn line(agent: Agent, session: &str, cwd: Option<&str>, then: &str, quoted: fn(&str) -> String) -> String {
     let words = traits(agent).resume;
     let blank = if words.ends_with('=') { "" } else { " " };
@@ -77,6 +84,8 @@ mod tests {
             "cd /home/dev/api && claude --resume 3f6a1c52-0b7e"
         );
         assert_eq!(resume_command(Agent::Claude, id, None), "claude --resume 3f6a1c52-0b7e");
+        assert_eq!(attach_command(Agent::Claude, "43eb;rm").as_deref(), Some("claude attach '43eb;rm'"));
+        assert_eq!(attach_command(Agent::Copilot, "43eb"), None);
         assert_eq!(resume_command(Agent::Copilot, id, None), "copilot --resume=3f6a1c52-0b7e");
         assert_eq!(
             resume_command(Agent::Claude, "-x; rm", Some("/home/dev/it's here")),

@@ -29,6 +29,8 @@ pub struct Traits {
     pub folder_variable: Option<(&'static str, &'static str)>,
     /// The words that resume a session in a shell; the session's id follows, after a blank or right behind `=`.
     pub resume: &'static str,
+    /// The words that show a background session in a shell, before the id of its job; empty: it has none.
+    pub attach: &'static str,
     /// A start gives the session its id. Other agents name their sessions themselves.
     pub takes_session_id: bool,
     /// The same where only a start in a terminal does.
@@ -70,6 +72,7 @@ impl Traits {
         folder: "",
         folder_variable: None,
         resume: "",
+        attach: "",
         takes_session_id: false,
         terminal_takes_session_id: false,
         layout: &Layout::OF_FILES,

@@ -152,7 +152,7 @@ requests! {
     [Window] LimitUse => Vec<LimitUse>;
     /// The byte of a session's transcript at which the newest call or prompt before a time begins.
     [Window] ByteAt { #[doc = "A session."] session: String, #[doc = "RFC 3339."] at: String } => Option<u64>;
-    /// The shell command that resumes a session.
+    /// The shell command that resumes a session, or shows one that runs in the background.
     [Window] ResumeCommand { #[doc = "A session."] session: String } => String;
     /// Brings the terminal of a session to the front, as far as possible.
     [Window] FocusTerminal { #[doc = "A session."] session: String } => FocusAnswer;

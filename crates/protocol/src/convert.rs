@@ -122,6 +122,7 @@ impl From<&Row> for TrackedSession {
                     Some(StateKind::Error | StateKind::Limit | StateKind::Crashed)
                 ),
             }),
+            attach_command: non_empty(&row.attach),
             pull_request: row.pull_request.as_ref().map(|(number, url)| PullRequest {
                 number: *number,
                 url: url.to_string(),

@@ -101,6 +101,9 @@ pub struct TrackedSession {
     pub refused: Option<Refused>,
     /// A program started it, and no person can answer it: it has no needs and raises no alert.
     pub started_by: Option<StartedBy>,
+    /// It is a background session of its agent: it runs without a terminal, cannot be resumed while it runs, and this shell command
+    /// shows it.
+    pub attach_command: Option<String>,
     pub pull_request: Option<PullRequest>,
 }
 

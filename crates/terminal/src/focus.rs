@@ -24,7 +24,10 @@ pub fn focus(session_location: &SessionLocation, world: &dyn World) -> FocusAnsw
             Err(stuck) => Err(stuck),
         }
         .map_or_else(
-            |stuck| (FocusLevel::NotPossible { why: stuck.why }, stuck.attach),
+            |stuck| {
+                let attach = stuck.attach.or_else(|| Some(session_location.attach.as_deref()?.to_owned()));
+                (FocusLevel::NotPossible { why: stuck.why }, attach)
+            },
             |outcome| (outcome, None),
         );
     FocusAnswer { outcome, attach, resume }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use watchbill_agents::resume::resume_command;
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::{Agent, Instance};
 
@@ -18,8 +19,18 @@ pub struct SessionLocation {
     pub cwd: Option<Arc<str>>,
     /// The terminal, from hooks or the registry.
     pub terminal: Option<Arc<TerminalContext>>,
+    /// The shell command that shows it, if it is a background session of its agent.
+    pub attach: Option<Arc<str>>,
     /// The state of its process.
     pub presence: Presence,
+}
+
+impl SessionLocation {
+    /// The shell command that goes on with it: it shows a background session, and resumes any other.
+    pub fn command(&self) -> String {
+        let resume = || resume_command(self.agent, &self.resume, self.cwd.as_deref());
+        self.attach.as_deref().map_or_else(resume, str::to_owned)
+    }
 }
 
 /// The known state of a session's process.

@@ -105,6 +105,7 @@ fn session_location(kind: &str, ids: &[(&str, &str)]) -> SessionLocation {
         resume: "3f6a1c52".into(),
         cwd: Some("/home/dev/api-server".into()),
         terminal: Some(Arc::new(context(kind, ids))),
+        attach: None,
         presence: Presence::Runs(Instance { pid: AGENT, proc_start: Some("77".into()) }),
     }
 }
@@ -318,13 +319,16 @@ fn another_window_of_the_same_process_in_front_is_not_the_sessions() {
 fn a_session_without_a_terminal_gets_a_reason_and_no_calls() {
     let world = recorded_system(Platform::Linux, &["zsh", "xterm"]);
     for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::DemoOnly] {
-        let (answer, lines) =
-            asked(&world, &SessionLocation { presence, ..session_location("tmux", &[("TMUX_PANE", "%1")]) });
+        let attach = (presence == Presence::Background).then(|| "claude attach 43eb2880".into());
+        let location =
+            SessionLocation { presence, attach, ..session_location("tmux", &[("TMUX_PANE", "%1")]) };
+        let (answer, lines) = asked(&world, &location);
         assert!(
             matches!(&answer.outcome, FocusLevel::NotPossible { why } if why.ends_with('.')),
             "{answer:?}"
         );
         assert!(lines.is_empty(), "{lines:?}");
+        assert_eq!(answer.attach.as_deref(), location.attach.as_deref());
         assert!(!answer.resume.is_empty());
     }
     let mut service = recorded_system(Platform::Linux, &["systemd"]);

@@ -240,10 +240,12 @@ test("the card of an own session's error offers what can be done here", () => {
     [{ own: "stream", state: "ended", stateKind: "crashed" }, "Resume it to go on."],
     [{ own: "pty" }, "Go on in the tab Terminal."],
     [{}, "Go on in its terminal."],
+    [{ attachCommand: "claude attach 43eb2880" }, "Go on after you attach to it."],
   ] as const) {
     const { container, unmount } = render(AskCard, { session: { ...error, ...more }, onfocus: () => {} });
     expect(container.querySelector(".hint")?.textContent).toBe(words);
-    expect(container.textContent?.includes("Focus terminal")).toBe(!("own" in more));
+    const way = "own" in more ? undefined : "attachCommand" in more ? "Copy attach commandf" : "Focus terminalf";
+    expect(container.querySelector(".primary")?.textContent).toBe(way);
     unmount();
   }
 });

@@ -6,6 +6,7 @@ import type { SessionActions } from "./session-actions";
 import { type Intent, MODIFIER } from "./keys";
 import type { Command } from "./palette";
 import { snoozeChoices } from "./snooze";
+import { isBackground } from "./terminal.svelte";
 
 const HOUR_MS = 3_600_000;
 
@@ -50,8 +51,8 @@ export function sessionCommands(session: TrackedSession, { now, words, ...action
       : { name: "Put away until something new happens", run: () => void words.putAway(true) };
   const rule: Command[] = session.refused?.last.allow === undefined ? [] : [{ name: "Copy the rule that would allow the refused call", key: "r", run: () => words.copyRule(session) }];
   return [
-    { name: "Focus the terminal", key: "f", run: actions.focus },
-    { name: "Copy the resume command", key: "c", run: () => void actions.copyResume() },
+    ...(isBackground(session) ? [] : [{ name: "Focus the terminal", key: "f", run: actions.focus }]),
+    { name: `Copy the ${session.attachCommand ? "attach" : "resume"} command`, key: "c", run: () => void actions.copyResume() },
     { name: "Copy a link to the session", run: () => actions.copyLink(session.sessionId) },
     { name: "Open the folder", key: "o", run: actions.folder },
     { name: "Rename", run: () => void actions.rename() },

@@ -134,7 +134,7 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["r", "Copy the rule that would allow the last refused call"],
   ["p", "Sessions that programs started one by one, and back"],
   ["g p", "Group by project, and back"],
-  ["c", "Copy the resume command"],
+  ["c", "Copy the command that resumes the session, or attaches to it"],
   ["o", "Open the folder"],
   ["t   u", "The day, the usage"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],

@@ -1,6 +1,7 @@
-// Brings the selected session's terminal to the front.
+// Brings the selected session's terminal to the front, and says what leads there.
 
 import type { FocusAnswer } from "./bindings/FocusAnswer";
+import type { TrackedSession } from "./bindings/TrackedSession";
 import { type Host, reasonOf } from "./host/host";
 
 /** The text beside the button. `command` is a shell command that helps if the terminal cannot be shown. */
@@ -50,4 +51,14 @@ export function focusResultOf(answer: FocusAnswer): FocusResult {
   if (answer.attachCommand !== undefined) return { words: reason, command: answer.attachCommand, commandIs: "attach" };
   if (answer.resumeCommand !== undefined) return { words: reason, command: answer.resumeCommand, commandIs: "resume" };
   return { words: reason };
+}
+
+/** It runs without a terminal, in the background of its agent; a command shows it in one. */
+export function isBackground(session: TrackedSession): boolean {
+  return session.attachCommand !== undefined && session.terminal === undefined;
+}
+
+/** The button that leads to where a session is answered, and what else it says where there is room. */
+export function toTerminal(session: TrackedSession): [short: string, rest: string] {
+  return isBackground(session) ? ["Copy attach", " command"] : ["Focus", " terminal"];
 }

@@ -23,6 +23,8 @@ pub const TRAITS: Traits = Traits {
     folder: ".claude",
     folder_variable: Some(("CLAUDE_CONFIG_DIR", "")),
     resume: "claude --resume",
+    // Measured in 2.1.329: `--resume` of a background session that runs only names this command.
+    attach: "claude attach",
     takes_session_id: true,
     terminal_takes_session_id: true,
     layout: &LAYOUT,

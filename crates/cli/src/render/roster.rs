@@ -185,6 +185,9 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     if let Some(until) = &session.snoozed_until {
         what = format!("snoozed until {} · {what}", local_date_time(until));
     }
+    if session.attach_command.is_some() {
+        what.push_str(" · background");
+    }
     if session.put_away == Some(true) {
         what.push_str(" · put away");
     }

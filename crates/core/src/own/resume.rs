@@ -9,6 +9,12 @@ pub enum Holder {
     /// A host of ours runs it.
     #[error("the session runs already as a session of your own: send it a prompt, or attach to it")]
     Own,
+    /// Its agent runs it in the background.
+    #[error(
+        "its agent runs the session in the background: attach to it with the command that `watchbill focus` prints, or go on in a \
+         copy with --fork"
+    )]
+    Background,
     /// A process runs it.
     #[error(
         "process {0} has the session open: answer there, wait until it ends, or go on in a copy with --fork; two agents on one \
@@ -37,8 +43,10 @@ pub fn may_resume(instances: &[InstanceWitness], hosted: bool) -> Result<(), Hol
     let holder = |liveness: Liveness| {
         instances.iter().filter(|one| one.liveness == liveness).map(|one| one.entry.instance.pid).max()
     };
+    let is_background = |one: &InstanceWitness| one.entry.job.is_some() && one.liveness != Liveness::Dead;
     // A process that cannot be seen may run. A registry file of a dead one says nothing.
     match (holder(Liveness::Alive), holder(Liveness::Unknown)) {
+        _ if instances.iter().any(is_background) => Err(Holder::Background),
         (Some(pid), _) => Err(Holder::Process(pid)),
         (None, Some(pid)) => Err(Holder::OutOfSight(pid)),
         (None, None) => Ok(()),

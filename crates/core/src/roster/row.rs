@@ -111,6 +111,9 @@ pub struct Row {
     pub refused: Option<Arc<RefusedRow>>,
     /// How a program started it, in the agent's word; `None` for sessions of people and own sessions.
     pub started_by: Option<Arc<str>>,
+    /// The shell command that shows a background session of its agent: it runs without a terminal, and no other process may
+    /// resume it.
+    pub attach: Option<Arc<str>>,
     /// A pull request the session is tied to.
     pub pull_request: Option<(u64, Arc<str>)>,
     /// What the client last said in its status line, and when.

@@ -60,6 +60,7 @@ pub fn bare(id: &str) -> Row {
         queued_prompts: 0,
         refused: None,
         started_by: None,
+        attach: None,
         pull_request: None,
         said: None,
         live: false,

@@ -387,6 +387,11 @@ fn a_resume_is_refused_while_a_process_has_the_session() {
     );
     let both = [other(7, Liveness::Dead), other(8, Liveness::Alive), other(9, Liveness::Unknown)];
     assert_eq!(may_resume(&both, false), Err(Holder::Process(8)));
+    let mut background = both.clone();
+    background[1].entry.job = Some("43eb2880".into());
+    assert_eq!(may_resume(&background, false), Err(Holder::Background));
+    background[1].liveness = Liveness::Dead;
+    assert_eq!(may_resume(&background, false), Err(Holder::OutOfSight(9)));
     assert_eq!(may_resume(&[other(9, Liveness::Unknown)], false), Err(Holder::OutOfSight(9)));
     assert_eq!(may_resume(&[other(7, Liveness::Alive)], true), Err(Holder::Own));
 }

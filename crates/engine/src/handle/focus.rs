@@ -19,7 +19,8 @@ pub fn focus(session_location: &SessionLocation) -> FocusAnswer {
         by,
         reason,
         attach_command: answer.attach,
-        resume_command: Some(answer.resume),
+        // The agent refuses to resume a session that it runs in the background.
+        resume_command: session_location.attach.is_none().then_some(answer.resume),
     }
 }
 

@@ -17,7 +17,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
-use watchbill_agents::resume::resume_command;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::SessionCommand;
@@ -275,13 +274,12 @@ impl Handle {
         Ok(focus::in_front(&self.session_location(session)?))
     }
 
-    /// The shell command that resumes a session.
+    /// The shell command that resumes a session, or shows one that runs in the background.
     ///
     /// # Errors
     /// When the session is not known or the engine has stopped.
     pub fn resume_command(&self, session: &str) -> Result<String, ApiError> {
-        let SessionLocation { agent, resume, cwd, .. } = self.session_location(session)?;
-        Ok(resume_command(agent, &resume, cwd.as_deref()))
+        Ok(self.session_location(session)?.command())
     }
 
     /// The process, the terminal and the folder of a session: the one in which the agent finds its file.

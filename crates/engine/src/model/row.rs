@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use watchbill_agents::files::project_of;
+use watchbill_agents::resume::attach_command;
 use watchbill_agents::traits;
 use watchbill_core::chain::lineage::Segment;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
@@ -125,6 +126,11 @@ fn started_by(inputs: &RowInputs<'_>, entry: Option<&RegistryEntry>) -> Option<A
     is_program.then(|| Arc::clone(word))
 }
 
+/// The command that shows a background session of the agent.
+fn attach(inputs: &RowInputs<'_>, entry: Option<&RegistryEntry>) -> Option<Arc<str>> {
+    attach_command(inputs.agent(), entry?.job.as_ref()?).map(Arc::from)
+}
+
 /// The client's newest word, if it is not behind the session. It is when its status line is no longer ours.
 fn said_now<'a>(inputs: &RowInputs<'a>, recorded_at: Option<Timestamp>) -> Option<&'a StatusLine> {
     let is_behind = |at: Timestamp| recorded_at.is_some_and(|recorded| recorded.since(at) >= SAID_LASTS);
@@ -196,6 +202,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let context_used = said_used.or(context_used);
     let carried_on = facts.filter(|_| verdict.live || !inputs.live);
     let repository = session.and_then(|session| session.repository.as_ref());
+    let attach = attach(inputs, entry.filter(|_| verdict.live));
     let mut row = Row {
         session_id: inputs.id.clone(),
         agent: inputs.agent(),
@@ -258,7 +265,12 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .or_else(|| entry.and_then(|entry| entry.version.clone()))
             .or_else(|| hosted.and_then(|fold| fold.version.clone())),
         pid: verdict.pid,
-        terminal: terminal(hooks, verdict.tmux.as_ref().or_else(|| parked_in(inputs))),
+        // Hooks of a background session see the terminal of the process that keeps it. No window shows that one.
+        terminal: terminal(
+            hooks.filter(|_| attach.is_none()),
+            verdict.tmux.as_ref().or_else(|| parked_in(inputs)),
+        ),
+        attach,
         tokens,
         context_used,
         context_size: hosted_size

@@ -193,6 +193,7 @@ impl Engine {
             resume: whole_id(rooms, &id).unwrap_or_else(|| id.as_str().into()),
             cwd,
             terminal: row.terminal,
+            attach: row.attach,
             presence,
         })
     }

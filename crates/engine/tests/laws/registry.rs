@@ -1,12 +1,14 @@
 //! Registry files: torn, wrong, reused, gone.
 
+use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
+use watchbill_core::own::resume::Holder;
 use watchbill_core::time::Millis;
-use watchbill_engine::input::Output;
+use watchbill_engine::input::{Input, Output};
 use watchbill_engine::witnesses::registry::Registry;
 use watchbill_engine::world::problems::Problems;
 
-use crate::house::{House, registry_file, transcript};
+use crate::house::{House, instance, registry_file, transcript};
 use crate::records::{SessionWriter, registry, session};
 
 fn author(n: usize) -> SessionWriter {
@@ -247,6 +249,36 @@ fn a_parked_session_goes_on_in_its_job_and_the_pane_follows() {
         assert_eq!(row.terminal.and_then(|terminal| terminal.target), Some("main:@1.%2".to_owned()));
         assert_eq!(house.problems(), []);
     }
+}
+
+#[test]
+fn a_background_session_is_attached_to_while_it_runs_and_resumed_after_that() {
+    let mut house = House::new();
+    let (of, id) = (author(1), SessionId::new(&session(1)));
+    turn(&mut house, &of);
+    let asks = serde_json::json!({"kind": "bg", "jobId": "43eb2880", "status": "waiting", "waitingFor": "permission prompt"});
+    let mut prompted =
+        house.hook_message(8, &of.session, serde_json::json!({"hook_event_name": "UserPromptSubmit"}));
+    prompted.origin.agent = Some(instance(8, "1"));
+    // The agent's daemon keeps a terminal that no window shows.
+    let ids = [("tty".into(), "/dev/pts/9".into())].into();
+    prompted.origin.terminal = Some(TerminalContext { kind: "tty".into(), ids });
+    house.run(8, "1").step(Input::Hooks(vec![prompted]));
+    house.wait(Millis(1_000));
+    entry(&mut house, 8, &of, asks);
+    house.wait(Millis(2_000));
+    let row = house.row(&of);
+    let attach = "claude attach 43eb2880";
+    assert_eq!((row.state.as_str(), row.attach_command.as_deref()), ("waiting_for_approval", Some(attach)));
+    assert!(row.terminal.is_none(), "{:?}", row.terminal);
+    let command = |house: &House| house.engine.session_location(&of.session).expect("it is known").command();
+    assert_eq!(command(&house), attach);
+    assert_eq!(house.engine.resume_guard(&id), Err(Holder::Background));
+    house.stage.fs.remove(registry_file(8));
+    house.catch_up().kill(8, "1");
+    assert_eq!((house.row(&of).state.as_str(), house.row(&of).attach_command), ("ended", None));
+    assert!(command(&house).contains("claude --resume"));
+    assert_eq!(house.engine.resume_guard(&id), Ok(()));
 }
 
 #[test]

@@ -176,6 +176,9 @@ fn facts_words(row: &TrackedSession) -> String {
     if let Some(mode) = &row.permission_mode {
         let _ = write!(words, ", mode {mode}");
     }
+    if let Some(attach) = &row.attach_command {
+        let _ = write!(words, ", shown by `{attach}`");
+    }
     if let Some(by) = &row.superseded_by {
         let _ = write!(words, ", superseded by {}", short(by));
     }

@@ -91,6 +91,7 @@ pub fn full(id: &str) -> Row {
         queued_prompts: 1,
         refused: Some(Arc::new(refused())),
         started_by: text("sdk-cli"),
+        attach: text("claude attach 43eb2880"),
         pull_request: Some((42, Arc::from("https://example.invalid/pull/42"))),
         said: Some((Arc::new(said()), at(5_000))),
         live: true,

@@ -111,4 +111,9 @@ refused?: Refused,
 /**
  * A program started it, and no person can answer it: it has no needs and raises no alert.
  */
-startedBy?: StartedBy, pullRequest?: PullRequest, };
+startedBy?: StartedBy, 
+/**
+ * It is a background session of its agent: it runs without a terminal, cannot be resumed while it runs, and this shell command
+ * shows it.
+ */
+attachCommand?: string, pullRequest?: PullRequest, };

@@ -3,6 +3,7 @@
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { clockWords } from "../age";
 import { plain } from "../markdown/plain";
+import { isBackground } from "../terminal.svelte";
 import { outcomeWords } from "./outcome";
 import { commandLine, cut, oneLine, plural, shortId } from "../text";
 
@@ -54,7 +55,7 @@ export function placeOf(session: TrackedSession): { project: string; branch?: st
 
 /** Number of badges of the row, without the context bar. */
 export function badgeCount(session: TrackedSession): number {
-  const counts = [session.subagents?.running, session.backgroundTasks, session.queuedPrompts];
+  const counts = [session.subagents?.running, session.backgroundTasks, session.queuedPrompts, isBackground(session) ? 1 : 0];
   return counts.filter((count) => (count ?? 0) > 0).length + (isChained(session) ? 1 : 0);
 }
 

@@ -80,8 +80,8 @@ export class MockHost implements Host {
     limit_use: () => limitUse(this.#preset.limits ?? []),
     byte_at: () => 3,
     resume_command: ({ session }) => {
-      const { cwd } = this.#find(session);
-      return `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${session}`;
+      const { cwd, attachCommand } = this.#find(session);
+      return attachCommand ?? `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${session}`;
     },
     focus_terminal: ({ session }) => this.#focus(session),
     mute: ({ until }) => {

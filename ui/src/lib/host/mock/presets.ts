@@ -94,6 +94,8 @@ export function presetNamed(name: string): Preset {
       return { rows: inRosterOrder([...refusedRows(), ...everydayRows()]), timelines: (session) => (session.refused ? refusedTimeline : storyTimeline)(session.sessionId) };
     case "programs":
       return { rows: inRosterOrder([...everydayRows(), ...programRows()]) };
+    case "background":
+      return { rows: everydayRows().map((session, n) => (n < 2 ? { ...session, terminal: undefined, attachCommand: `claude attach ${n}3eb2880` } : session)) };
     case "asking":
       return { rows: askingRows() };
     case "plan":
