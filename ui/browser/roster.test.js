@@ -468,3 +468,32 @@ test("the held order ends with the list", async () => {
     assert.equal(await page.evaluate(() => document.querySelector("[data-session]").closest("section").textContent.includes("Migrate")), false);
   });
 });
+
+test("rows are marked by keys and clicks, one command acts on all, and Undo takes it back", async () => {
+  await browser.withWindow({ mock: "30" }, async (page) => {
+    const marked = () => [...document.querySelectorAll("[data-session].marked")].map((row) => row.dataset.session);
+    const ids = await page.evaluate(() => [...document.querySelectorAll("[data-session]")].slice(0, 6).map((row) => row.dataset.session));
+    for (const key of ["j", "Shift+ArrowDown", "Shift+ArrowDown"]) await page.keyboard.press(key);
+    await becomes(page, marked, ids.slice(0, 3), "Shift and an arrow mark the rows on the way");
+    await page.locator(".unseen[role=status]:has-text('3 marked')").waitFor({ state: "attached" });
+    assert.match(await page.locator(`[data-session="${ids[0]}"]`).ariaSnapshot(), /Marked,/, "the name of the row says it");
+    await page.locator(`[data-session="${ids[5]}"]`).click({ modifiers: ["Control"] });
+    await page.locator(`[data-session="${ids[4]}"]`).click({ modifiers: ["Shift"] });
+    await becomes(page, marked, ids, "a click with Ctrl marks one row, one with Shift all from the selected one");
+    await page.keyboard.press("Escape");
+    await becomes(page, marked, [], "Esc takes all marks away");
+    await page.evaluate(() => {
+      window.sent = [];
+      const { command } = window.mockHost.replies;
+      window.mockHost.replies.command = (call) => (window.sent.push(`${call.command.do} ${call.command.session} ${call.command.away}`), command(call));
+    });
+    for (const key of ["v", "Shift+ArrowUp", "Control+k"]) await page.keyboard.press(key);
+    await page.keyboard.type("put away the marked 2");
+    await page.keyboard.press("Enter");
+    await page.locator("text=Put away: 2 sessions").waitFor();
+    const away = (is) => [ids[1], ids[2]].map((id) => `put_away ${id} ${is}`);
+    await becomes(page, () => window.sent, away(true));
+    await page.locator("button:has-text('Undo')").click();
+    await becomes(page, () => window.sent, [...away(true), ...away(false)]);
+  });
+});

@@ -7,8 +7,8 @@ const NOW = Date.parse("2026-03-14T13:00:00.000Z");
 const nothing = (): void => undefined;
 
 function means(more: Partial<CommandActions> = {}): CommandActions & { words: { snooze: ReturnType<typeof vi.fn>; putAway: ReturnType<typeof vi.fn> } } {
-  const words = { snooze: vi.fn(), putAway: vi.fn(), copyRule: vi.fn() };
-  return { now: () => NOW, focus: nothing, copyResume: nothing, copyLink: nothing, folder: nothing, rename: nothing, join: nothing, exportIt: nothing, forget: nothing, ...more, words };
+  const words = { snooze: vi.fn(), putAway: vi.fn(), copyRule: nothing, copyResume: nothing, copyLink: nothing, copyExport: nothing, openFolder: nothing };
+  return { now: () => NOW, focus: nothing, rename: nothing, join: nothing, forget: nothing, ...more, words };
 }
 
 const run = (name: string, session = row({ sessionId: "a" }), how = means()): typeof how => {

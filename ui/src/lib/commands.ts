@@ -14,14 +14,10 @@ const HOUR_MS = 3_600_000;
 export type CommandActions = {
   /** Called when a command is chosen, because the palette may stay open for long. */
   readonly now: () => number;
-  readonly words: Pick<SessionActions, "snooze" | "putAway" | "copyRule">;
+  readonly words: Pick<SessionActions, "snooze" | "putAway" | "copyRule" | "copyResume" | "copyLink" | "copyExport" | "openFolder">;
   readonly focus: () => void;
-  readonly copyResume: () => void | Promise<void>;
-  readonly copyLink: (sessionId: string) => void;
-  readonly folder: () => void;
   readonly rename: () => void | Promise<void>;
   readonly join: () => void;
-  readonly exportIt: (sessionId: string) => void;
   readonly forget: () => void;
 };
 
@@ -52,16 +48,16 @@ export function sessionCommands(session: TrackedSession, { now, words, ...action
   const rule: Command[] = session.refused?.last.allow === undefined ? [] : [{ name: "Copy the rule that would allow the refused call", key: "r", run: () => words.copyRule(session) }];
   return [
     ...(isBackground(session) ? [] : [{ name: "Focus the terminal", key: "f", run: actions.focus }]),
-    { name: `Copy the ${session.attachCommand ? "attach" : "resume"} command`, key: "c", run: () => void actions.copyResume() },
-    { name: "Copy a link to the session", run: () => actions.copyLink(session.sessionId) },
-    { name: "Open the folder", key: "o", run: actions.folder },
+    { name: `Copy the ${session.attachCommand ? "attach" : "resume"} command`, key: "c", run: words.copyResume },
+    { name: "Copy a link to the session", run: words.copyLink },
+    { name: "Open the folder", key: "o", run: words.openFolder },
     { name: "Rename", run: () => void actions.rename() },
     ...rule,
     ...awake,
     ...snoozes,
     away,
     { name: "Join with another session…", run: actions.join },
-    { name: "Copy the command that exports it", run: () => actions.exportIt(session.sessionId) },
+    { name: "Copy the command that exports it", run: words.copyExport },
     { name: "Forget the history of this work…", run: actions.forget },
   ];
 }

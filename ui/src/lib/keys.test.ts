@@ -8,6 +8,7 @@ test("single keys", () => {
   const keys = new KeyReader();
   expect(keys.read(press("j"))).toEqual({ do: "move", by: 1 });
   expect(keys.read(press("ArrowUp"))).toEqual({ do: "move", by: -1 });
+  expect(keys.read(press("ArrowUp", { shiftKey: true }))).toEqual({ do: "extend", by: -1 });
   expect(keys.read(press("?"))).toEqual({ do: "help" });
   expect(keys.read(press("x"))).toEqual({ do: "refused" });
   expect(keys.read(press("z"))).toBeUndefined();

@@ -5,8 +5,8 @@ import { TABS, type Tab } from "./tabs";
 import { isComposing } from "./composing";
 
 export type Intent =
-  | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" | "refused" | "rule" | "programs" | "by-project" | "day" | "usage" }
+  | { readonly do: "move" | "extend"; readonly by: number }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" | "mark" | "refused" | "rule" | "programs" | "by-project" | "day" | "usage" }
   | { readonly do: "tab"; readonly tab: Tab }
   | { readonly do: "group"; readonly group: Group }
   | { readonly do: "answer"; readonly key: AnswerKey };
@@ -23,6 +23,9 @@ const SINGLE: Record<string, Intent> = {
   ArrowDown: { do: "move", by: 1 },
   k: { do: "move", by: -1 },
   ArrowUp: { do: "move", by: -1 },
+  J: { do: "extend", by: 1 },
+  K: { do: "extend", by: -1 },
+  v: { do: "mark" },
   Home: { do: "first" },
   End: { do: "last" },
   G: { do: "last" },
@@ -82,7 +85,9 @@ export class KeyReader {
       this.#afterG = true;
       return undefined;
     }
-    return SINGLE[press.key] ?? tabOf(press.key);
+    const intent = SINGLE[press.key];
+    if (press.shiftKey && intent?.do === "move") return { ...intent, do: "extend" };
+    return intent ?? tabOf(press.key);
   }
 }
 
@@ -116,7 +121,8 @@ export function isTaken(event: KeyboardEvent, asks?: Asks): boolean {
 export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["j  k  ↓  ↑", "Move in the roster"],
   ["Enter", "Open the session"],
-  ["Esc", "Back; in the roster, end the filter"],
+  ["v   J   K", "Mark the row, or all on the way (also Shift with an arrow), to act on all of them"],
+  ["Esc", "Back; in the roster, unmark all, then end the filter"],
   ["n", "Next session that needs you"],
   ["g n   g w   g t   g i", "Go to Needs you, Working, Your turn, Idle"],
   ["g g   Home   G   End", "First, last session; in a timeline its beginning, its end"],

@@ -11,7 +11,7 @@ test.each(["join", "accept"] as const)("undo of a %s applies to the changed chai
   host.replies.command = ({ command: { session } }) => (asked.push(session), session);
   let session = "a";
   let back: (() => void) | undefined;
-  const words = new SessionActions(host, () => session, (_, undo) => (back = undo), () => {});
+  const words = new SessionActions(host, () => row({ sessionId: session }), (_, undo) => (back = undo), () => {});
   words[did]("c");
   await expect.poll(() => back).toBeDefined();
   session = "b";
@@ -25,7 +25,7 @@ test("the rule that would allow a refused call is copied, and the notice says wh
   const copied: string[] = [];
   host.copy = async (text) => void copied.push(await text);
   const said: string[] = [];
-  const words = new SessionActions(host, () => "a", (notice) => said.push(notice), () => {});
+  const words = new SessionActions(host, () => row({ sessionId: "a" }), (notice) => said.push(notice), () => {});
   const [stuck, goesOn] = refusedRows();
   words.copyRule(stuck);
   await expect.poll(() => said).toHaveLength(1);

@@ -6,22 +6,49 @@ import type { UserCommand } from "./bindings/UserCommand";
 import type { WorkChain } from "./bindings/WorkChain";
 import { type Host, reasonOf } from "./host/host";
 import { ruleOf } from "./roster/refused";
+import { linkTo } from "./shell.svelte";
 
 /** Shows a notice, with Undo if `undo` is given. */
 export type Say = (words: string, undo?: () => void) => void;
 
 export class SessionActions {
   #host: Host;
-  #session: () => string;
+  #selected: () => TrackedSession | undefined;
   #say: Say;
   #onchain: (chain: WorkChain) => void;
 
-  constructor(host: Host, session: () => string, say: Say, onchain: (chain: WorkChain) => void) {
+  constructor(host: Host, selected: () => TrackedSession | undefined, say: Say, onchain: (chain: WorkChain) => void) {
     this.#host = host;
-    this.#session = session;
+    this.#selected = selected;
     this.#say = say;
     this.#onchain = onchain;
   }
+
+  /** Copies a text, and says what was copied. */
+  readonly copy = async (text: string | Promise<string>, what: string): Promise<void> => {
+    try {
+      await this.#host.copy(text);
+      this.#say(`${what} copied`);
+    } catch (error) {
+      this.#say(reasonOf(error));
+    }
+  };
+
+  /** The command that resumes the session, or that attaches to it. */
+  readonly copyResume = (): void => {
+    const session = this.#selected();
+    if (session === undefined) return;
+    const what = session.attachCommand === undefined ? "Resume" : "Attach";
+    void this.copy(this.#host.ask("resume_command", { session: session.sessionId }), `${what} command`);
+  };
+
+  readonly copyLink = (): void => void this.copy(linkTo(this.#session()), "Link");
+
+  readonly copyExport = (): void => void this.copy(`watchbill export ${this.#session()} --format md`, "Export command");
+
+  readonly openFolder = (): void => {
+    if (this.#selected() !== undefined) this.#host.ask("open_folder", { session: this.#session() }).catch((error: unknown) => this.#say(reasonOf(error)));
+  };
 
   readonly rename = (name: string): void => {
     const notice = name === "" ? "It has its own title again" : "Renamed";
@@ -69,6 +96,10 @@ export class SessionActions {
     const back = away ? () => void this.#carryOut({ do: "put_away", session, away: false }, "") : undefined;
     return this.#carryOut({ do: "put_away", session, away }, away ? "Put away until something new happens" : "In the roster again", back);
   };
+
+  #session(): string {
+    return this.#selected()?.sessionId ?? "";
+  }
 
   #undo(session: string): void {
     void this.#change({ do: "undo", session }, "Undone");
