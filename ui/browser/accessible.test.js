@@ -47,6 +47,7 @@ const places = {
   "an ended session": { mock: "own", steps: ["click:[data-session='own-ended']", "wait:[data-live]"] },
   "a new session": { mock: "own", steps: ["N"] },
   "a terminal elsewhere": { mock: "30", steps: ["click:[data-session]", "wait:[role=listitem][data-index]", "3", "wait:.elsewhere"] },
+  "past alerts": { mock: "30", steps: ["l", "wait:dialog li"] },
   "marked rows": { mock: "30", steps: ["j", "Shift+ArrowDown", "Shift+ArrowDown"] },
   "refused calls": { mock: "refused", width: 1000, steps: ["x", "click:[data-session='refused-stuck']", "wait:[role=listitem][data-index]"] },
   "sessions of programs": { mock: "programs", steps: [] },

@@ -96,6 +96,8 @@ const PICTURES = {
   background: { mock: "background", width: 1200, steps: OPEN },
   "background-320": { mock: "background", width: 320, height: 560, scheme: "light" },
   "background-terminal": { mock: "background", width: 900, height: 480, scheme: "light", steps: [...OPEN, "3"] },
+  alerts: { width: 760, height: 480, steps: ["l", "wait:dialog li"] },
+  "alerts-320": { width: 320, height: 560, scheme: "light", steps: ["l", "wait:dialog li"] },
   marked: { height: 560, steps: ["j", "v", "j", "Shift+ArrowDown", "Shift+ArrowDown"] },
   "marked-320": { width: 320, height: 480, scheme: "dark", steps: ["j", "Shift+ArrowDown"] },
   "marked-1200": { width: 1200, height: 480, scheme: "light", steps: [...OPEN, "j", "Shift+ArrowDown"] },

@@ -469,6 +469,21 @@ test("the held order ends with the list", async () => {
   });
 });
 
+test("a past alert opens its session at the time of the alert", async () => {
+  await browser.withWindow({ mock: "30", width: 1200 }, async (page) => {
+    await page.keyboard.press("l");
+    await page.locator("dialog li:has-text('allowed once (window)')").waitFor();
+    await page.evaluate(() => {
+      const { byte_at: at } = window.mockHost.replies;
+      window.mockHost.replies.byte_at = (call) => ((window.asked = call), at(call));
+    });
+    for (const key of ["Tab", "Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
+    await becomes(page, () => window.asked?.at, "2026-03-14T12:21:11.000Z");
+    await becomes(page, () => document.querySelector("dialog"), null);
+    await page.locator("section[aria-label=Session] h1:has-text('Publish the 2.4 release'), section[aria-label=Session] h2:has-text('Publish the 2.4 release')").waitFor();
+  });
+});
+
 test("rows are marked by keys and clicks, one command acts on all, and Undo takes it back", async () => {
   await browser.withWindow({ mock: "30" }, async (page) => {
     const marked = () => [...document.querySelectorAll("[data-session].marked")].map((row) => row.dataset.session);

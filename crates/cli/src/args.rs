@@ -18,7 +18,7 @@ use watchbill_agents::layout::{ROOT_ALIAS, ROOT_NAME};
 use crate::time_arguments::parse_time;
 
 pub use answer::{Answer, Prompt};
-pub use history::{Forget, Search};
+pub use history::{Forget, Search, StatsKey};
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
 pub use memory::{Memory, MemoryCommand, MemoryFormat, SummaryOf};
 pub use own::{Agent, Fork, OneSession, Queue, Resume, Run, Switch};
@@ -239,6 +239,12 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Show when sessions needed you in the last seven days, and what became of it
+    Alerts {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show the limits of your plans, and which work uses them up, by estimate
     Limits {
         /// Print JSON
@@ -352,19 +358,6 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         folder: Option<PathBuf>,
     },
-}
-
-/// Keys of the rows of statistics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StatsKey {
-    /// Days of your time zone
-    Day,
-    /// Projects
-    Project,
-    /// Models
-    Model,
-    /// Tools
-    Tool,
 }
 
 /// Forms of an exported chain.

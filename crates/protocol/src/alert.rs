@@ -1,8 +1,10 @@
-//! Messages of the attention policy to the program that shows alerts: episodes that begin and end, and the counts.
+//! Messages of the attention policy to the program that shows alerts: episodes that begin and end, and the counts. Past alerts.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
+use ts_rs::TS;
 use watchbill_core::attention::{self, AttentionEvent, Counts, Need};
 
 /// One message of the policy.
@@ -97,4 +99,44 @@ impl From<&attention::Episode> for Episode {
             title: episode.title.as_deref().filter(|title| !title.is_empty()).map(str::to_owned),
         }
     }
+}
+
+/// A time when a session needed the user: `alerts --json`. Whether an alert was shown then is not stored.
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct PastAlert {
+    /// The session.
+    pub session_id: String,
+    /// The user's name for its work, its title or its first prompt.
+    pub title: String,
+    /// The name of its folder; empty if that is not known.
+    pub project: String,
+    /// `approval`, `question`, `plan`, `dialog`, `error`.
+    pub need: String,
+    /// What it asked, or why it failed. Absent if that is not known.
+    pub about: Option<String>,
+    /// Since when (RFC 3339).
+    pub at: String,
+    /// Until when; absent: it needs the user still.
+    pub until: Option<String>,
+    /// What became of it.
+    pub became: PastAlertEnd,
+    /// The answer that Watchbill gave, and where: `allowed once (window)`. Absent if the user answered in the agent.
+    pub answer: Option<String>,
+}
+
+/// How a need of the user ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum PastAlertEnd {
+    /// It has not.
+    Open,
+    /// It was answered, or after an error the session went on.
+    WentOn,
+    /// The turn was over, or nothing more happened for long.
+    Stopped,
+    /// The session ended.
+    Ended,
 }

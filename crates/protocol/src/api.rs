@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 use ts_rs::TS;
 
+use crate::alert::PastAlert;
 use crate::chain::WorkChain;
 use crate::changes::Changes;
 use crate::command::UserCommand;
@@ -146,6 +147,8 @@ requests! {
     [Window] Changes { #[doc = "A session."] session: String } => Box<Changes>;
     /// What each work chain did on a day.
     [Window] Day { #[doc = "Such as `2026-11-20`; absent: today."] date: Option<String> } => Box<Day>;
+    /// When sessions needed the user in the last seven days, newest first.
+    [Window] Alerts => Vec<PastAlert>;
     /// The usage of the last days.
     [Window] Usage { #[doc = "So many days, with today."] days: u32 } => Box<UsagePage>;
     /// Which work chains use up the limits of plans.

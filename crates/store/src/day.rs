@@ -98,6 +98,16 @@ impl Store {
         Ok(changes.into_iter().flatten().collect())
     }
 
+    /// The reason of a session's state from a time on.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn reason_at(&self, session: SessionKey, at: Timestamp) -> Result<Option<String>, StoreError> {
+        let query =
+            "SELECT detail FROM transitions WHERE session = ?1 AND at = ?2 ORDER BY rowid DESC LIMIT 1";
+        self.row(query, (session, At(at)), |row| row.get(0))
+    }
+
     /// A session's turns on a day, and the last one before.
     ///
     /// # Errors

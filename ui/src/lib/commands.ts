@@ -27,6 +27,7 @@ export const KEYED: readonly (readonly [name: string, key: string, intent: Inten
   ["New session…", "N", { do: "new" }],
   ["The day", "t", { do: "day" }],
   ["Usage", "u", { do: "usage" }],
+  ["Past alerts", "l", { do: "alerts" }],
   ["Refused calls", "x", { do: "refused" }],
   ["Sessions that programs started, one by one", "p", { do: "programs" }],
   ["Group by project, and back", "g p", { do: "by-project" }],

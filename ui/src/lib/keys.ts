@@ -6,7 +6,7 @@ import { isComposing } from "./composing";
 
 export type Intent =
   | { readonly do: "move" | "extend"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" | "mark" | "refused" | "rule" | "programs" | "by-project" | "day" | "usage" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "alerts" | "settings" | "compact" | "new" | "prompt" | "mark" | "refused" | "rule" | "programs" | "by-project" | "day" | "usage" }
   | { readonly do: "tab"; readonly tab: Tab }
   | { readonly do: "group"; readonly group: Group }
   | { readonly do: "answer"; readonly key: AnswerKey };
@@ -42,6 +42,7 @@ const SINGLE: Record<string, Intent> = {
   x: { do: "refused" },
   r: { do: "rule" },
   p: { do: "programs" },
+  l: { do: "alerts" },
   t: { do: "day" },
   u: { do: "usage" },
   "?": { do: "help" },
@@ -143,6 +144,7 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["c", "Copy the command that resumes the session, or attaches to it"],
   ["o", "Open the folder"],
   ["t   u", "The day, the usage"],
+  ["l", "Past alerts, and what became of them"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],
   [`${MODIFIER} ,`, "Settings"],
   ["m", "A strip above all windows, and back"],

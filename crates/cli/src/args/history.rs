@@ -1,6 +1,6 @@
-//! Options of `search` and `forget`. The doc comments are help texts.
+//! Options of `search`, `forget` and `stats`. The doc comments are help texts.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use watchbill_agents::Agent;
 
 use crate::time_arguments::parse_time;
@@ -62,4 +62,17 @@ pub struct Forget {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Keys of the rows of statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatsKey {
+    /// Days of your time zone
+    Day,
+    /// Projects
+    Project,
+    /// Models
+    Model,
+    /// Tools
+    Tool,
 }

@@ -291,6 +291,22 @@ pub fn day(global: &Global, date: Option<&str>, json: bool, paint: Paint) -> any
     emit(&if json { to_json(&day)? } else { render::day::render(&day, width(), paint) })
 }
 
+/// Prints when sessions needed the user.
+///
+/// # Errors
+/// As [`day`].
+pub fn alerts(global: &Global, json: bool, paint: Paint) -> anyhow::Result<()> {
+    let settings = reading_settings(global)?;
+    let brought_up = bring_up_to_date(&settings);
+    let now = SystemClock.now();
+    let alerts = stored(query::alerts::alerts(&settings, now), brought_up, "shown")?;
+    emit(&if json {
+        to_json(&alerts)?
+    } else {
+        render::answers::alerts(&alerts, &now.to_string(), width(), paint)
+    })
+}
+
 /// The answer of the store, with a warning if it could not be brought up to date.
 fn stored<T, U>(answer: Result<T, ApiError>, brought_up: anyhow::Result<U>, what: &str) -> anyhow::Result<T> {
     match (answer, brought_up) {

@@ -88,6 +88,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Open { session } => open::open(&global, session.as_deref()),
         Command::Search(wanted) => history::search(&global, &wanted, paint),
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
+        Command::Alerts { json } => history::alerts(&global, json, paint),
         Command::Day { date, json } => history::day(&global, date.as_deref(), json, paint),
         Command::Limits { json } => history::limits(&global, json, paint),
         Command::Stats { json, by, cost, since } => history::stats(&global, json, by, cost, since, paint),
@@ -206,6 +207,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         | Command::Open { .. }
         | Command::Search(_)
         | Command::Index { .. }
+        | Command::Alerts { .. }
         | Command::Day { .. }
         | Command::Limits { .. }
         | Command::Stats { .. }

@@ -1,8 +1,9 @@
-//! `answers`: for each answer the time, the session, the decision and its outcome; below that the text that was shown.
+//! `alerts`: when sessions needed the user. `answers`: for each answer the time, the session, the decision and its outcome; below that the text that was shown.
 
+use watchbill_protocol::alert::{PastAlert, PastAlertEnd};
 use watchbill_protocol::request::AnswerRecord;
 
-use super::{local_date_time, short};
+use super::{age_at, local_date_time, short};
 use crate::terminal_text::{Paint, Tone, cut, fit, one_line};
 
 /// Lines of the shown text; `--json` has all of it.
@@ -35,6 +36,44 @@ fn one(answer: &AnswerRecord, width: usize, paint: Paint) -> String {
         ));
     }
     text
+}
+
+/// The past alerts, a line each.
+pub fn alerts(alerts: &[PastAlert], now: &str, width: usize, paint: Paint) -> String {
+    if alerts.is_empty() {
+        return "No session needed you in the last seven days.\n".to_owned();
+    }
+    let line = |alert: &PastAlert| {
+        let session = short(&alert.session_id);
+        let session = paint.tone(Tone::Bold, &fit(&session, session.chars().count().max(8)));
+        let at = paint.tone(Tone::Dim, &fit(&local_date_time(&alert.at), 16));
+        let about = alert.about.as_deref().map(|about| format!(": {}", one_line(about))).unwrap_or_default();
+        let took = age_at(alert.until.as_deref().unwrap_or(now), &alert.at);
+        let became = alert.answer.as_deref().map_or_else(|| became(alert).to_owned(), one_line);
+        let words = format!("{}{about} · {became} · {took}", needed(&alert.need));
+        format!("{session}  {at}  {}\n", cut(&words, width.saturating_sub(28)))
+    };
+    alerts.iter().map(line).collect()
+}
+
+fn needed(need: &str) -> &'static str {
+    match need {
+        "approval" => "wanted permission",
+        "question" => "asked",
+        "plan" => "showed a plan",
+        "dialog" => "had a dialog open",
+        _ => "failed",
+    }
+}
+
+fn became(alert: &PastAlert) -> &'static str {
+    match (alert.became, &*alert.need) {
+        (PastAlertEnd::Open, _) => "still open",
+        (PastAlertEnd::WentOn, "error") => "went on",
+        (PastAlertEnd::WentOn, _) => "answered",
+        (PastAlertEnd::Stopped, _) => "stopped there",
+        (PastAlertEnd::Ended, _) => "the session ended",
+    }
 }
 
 fn outcome(word: &str) -> &'static str {

@@ -73,6 +73,8 @@ const ASKED: &[(bool, &[&str])] = &[
     (true, &["search", "said", "--json"]),
     (true, &["index"]),
     (true, &["index", "--json"]),
+    (true, &["alerts"]),
+    (true, &["alerts", "--json"]),
     (true, &["day", "2026-11-20"]),
     (true, &["day", "2026-11-20", "--json"]),
     (false, &["day", HOSTILE]),

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, run_watchbill, watchbill};
 
-const COMMANDS: [&str; 37] = [
+const COMMANDS: [&str; 38] = [
     "roster",
     "watch",
     "serve",
@@ -27,6 +27,7 @@ const COMMANDS: [&str; 37] = [
     "show",
     "search",
     "index",
+    "alerts",
     "day",
     "limits",
     "stats",

@@ -15,7 +15,7 @@ mod testimony;
 mod times;
 pub mod witness;
 
-pub use registry_states::cause_without_prefix;
+pub use registry_states::{asked_without_prefix, cause_without_prefix};
 pub use resolve::resolve;
 pub use witness::{
     ChildWitness, Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, Witness,

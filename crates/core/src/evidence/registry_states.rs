@@ -263,6 +263,13 @@ pub fn cause_without_prefix(detail: &str) -> Option<&str> {
         .filter(|cause| !cause.trim().is_empty())
 }
 
+/// What a session asked, in the reason of a state that waits for the user: the tool and what it acts on, or the question.
+/// `None` if the reason does not name it.
+pub fn asked_without_prefix(detail: &str) -> Option<&str> {
+    let marks = ["` for ", "wants permission for ", "asks a question: ", "shows a plan: ", "asks: "];
+    marks.iter().find_map(|mark| Some(detail.split_once(mark)?.1)).filter(|asked| !asked.trim().is_empty())
+}
+
 /// Appends what the hooks add to a registry status; `false` when they add nothing.
 fn push_hook_details(hooks: &HookWitness, word: StatusReading, detail: &mut String) -> bool {
     let more = match (word.state, word.kind, &hooks.turn) {

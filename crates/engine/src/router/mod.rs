@@ -83,6 +83,7 @@ impl Router {
                 Reply::Changes(Box::new(engine.changes(&row)?))
             }
             Request::Day { date } => Reply::Day(Box::new(engine.day(date.as_deref())?)),
+            Request::Alerts => Reply::Alerts(engine.past_alerts()?),
             Request::Usage { days } => Reply::Usage(Box::new(engine.usage(days)?)),
             Request::LimitUse => Reply::LimitUse(engine.limit_use()?),
             Request::ByteAt { session, at } => Reply::ByteAt(engine.byte_at(&session, &at)?),

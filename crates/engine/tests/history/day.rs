@@ -8,6 +8,8 @@ use jiff::tz::TimeZone;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::handle::{real_sources, start_in};
+use watchbill_history::query::alerts::alerts;
+use watchbill_protocol::alert::PastAlertEnd;
 use watchbill_protocol::day::{Day, DayDoing};
 
 use super::thread::settings;
@@ -76,5 +78,12 @@ fn a_wait_is_as_long_as_it_was_to_the_second() {
     let stretch = &day.chains[0].stretches[1];
     assert_eq!((&*stretch.from, stretch.state_kind.as_deref()), (&*at(10).to_string(), Some("question")));
     let place = engine.byte_at("s", &stretch.from).unwrap();
+    let alerts = alerts(&settings(&root), at(60)).unwrap();
+    let [alert] = &*alerts else { panic!("{alerts:#?}") };
+    assert_eq!(
+        (&*alert.need, alert.about.as_deref(), alert.became),
+        ("question", Some("Which?"), PastAlertEnd::WentOn)
+    );
+    assert_eq!((&*alert.at, alert.until.as_deref()), (&*at(10).to_string(), Some(&*at(40).to_string())));
     assert_eq!(place, Some(turn()[0].1.len() as u64), "where the question begins");
 }

@@ -104,14 +104,30 @@ fn day_of(
     })
 }
 
+/// What a session did within a span, and its turns there.
+pub(super) fn stretches(
+    store: &Store,
+    session: &DaySession,
+    within: &Range<Timestamp>,
+) -> Result<(Vec<Stretch>, Vec<DayTurn>), StoreError> {
+    let changes = store.day_changes(session.key, within)?;
+    let turns = store.day_turns(session.key, within)?;
+    let is_attended = session.is_own || turns.iter().all(|turn| !turn.is_program);
+    let own = within.start..session.over_at.unwrap_or(within.end).min(within.end);
+    let told: Vec<_> = turns.iter().map(|turn| turn.turn).collect();
+    Ok((session_stretches(&changes, &told, is_attended, &own), turns))
+}
+
+/// The name of a folder.
+pub(super) fn project(folder: Option<&str>) -> String {
+    let folder = folder.unwrap_or_default().trim_end_matches(['/', '\\']);
+    folder.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
+}
+
 impl Chain {
     fn add(&mut self, store: &Store, session: DaySession, day: &Range<Timestamp>) -> Result<(), StoreError> {
-        let changes = store.day_changes(session.key, day)?;
-        let turns = store.day_turns(session.key, day)?;
-        let is_attended = session.is_own || turns.iter().all(|turn| !turn.is_program);
-        let own = day.start..session.over_at.unwrap_or(day.end).min(day.end);
-        let told: Vec<_> = turns.iter().map(|turn| turn.turn).collect();
-        self.each.push(session_stretches(&changes, &told, is_attended, &own));
+        let (stretches, turns) = stretches(store, &session, day)?;
+        self.each.push(stretches);
         let is_typed = |turn: &DayTurn| turn.is_typed || session.is_own && turn.is_program;
         let typed = turns.iter().filter(|turn| is_typed(turn) && day.contains(&turn.turn.began));
         self.prompts.extend(typed.map(|turn| turn.turn.began));
@@ -126,8 +142,7 @@ impl Chain {
     }
 
     fn project(&self) -> String {
-        let folder = self.head().and_then(|head| head.folder.as_deref()).unwrap_or_default();
-        folder.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
+        project(self.head().and_then(|head| head.folder.as_deref()))
     }
 
     /// The user's prompts, and the ends of waits after which the work went on.

@@ -1,5 +1,6 @@
 //! Queries over stored data: search, statistics, timelines, exports, context, health.
 
+pub mod alerts;
 pub mod changes;
 pub mod context;
 pub mod day;

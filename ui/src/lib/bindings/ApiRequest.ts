@@ -89,7 +89,7 @@ session: string, } | { "request": "day",
 /**
  *Such as `2026-11-20`; absent: today.
  */
-date?: string, } | { "request": "usage", 
+date?: string, } | { "request": "alerts" } | { "request": "usage", 
 /**
  *So many days, with today.
  */

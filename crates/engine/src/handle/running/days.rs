@@ -1,6 +1,7 @@
 //! The day and the usage, from the store.
 
-use watchbill_history::query::{day, limits, usage};
+use watchbill_history::query::{alerts, day, limits, usage};
+use watchbill_protocol::alert::PastAlert;
 use watchbill_protocol::day::Day;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::limits::LimitUse;
@@ -16,6 +17,14 @@ impl Handle {
     /// When it is no date, or nothing is stored.
     pub fn day(&self, date: Option<&str>) -> Result<Day, ApiError> {
         day::day(&self.settings(), date, SystemClock.now())
+    }
+
+    /// When sessions needed the user in the last seven days, newest first.
+    ///
+    /// # Errors
+    /// When nothing is stored.
+    pub fn past_alerts(&self) -> Result<Vec<PastAlert>, ApiError> {
+        alerts::alerts(&self.settings(), SystemClock.now())
     }
 
     /// The usage of so many days until now.

@@ -1,6 +1,7 @@
 // A made-up day of the everyday sessions, and one of very many stretches.
 
 import type { Day } from "../../bindings/Day";
+import type { PastAlert } from "../../bindings/PastAlert";
 import type { DayChain } from "../../bindings/DayChain";
 import type { DayDoing } from "../../bindings/DayDoing";
 import type { DayStretch } from "../../bindings/DayStretch";
@@ -41,6 +42,24 @@ const SKETCHES: readonly (readonly [title: string, project: string, at: number, 
   ["Nightly dependency review", "infra", 7 * 60, "w35 t73 i222 w31"],
   ["Set up the devcontainer", "dotfiles", 7 * 60 + 10, "w12 n26 w22 t55 i165"],
 ];
+
+/** Alerts of each kind and end. */
+export function pastAlerts(): PastAlert[] {
+  const rows = everydayRows();
+  const past = (n: number, need: string, about: string | undefined, minutes: number, lasted: number | undefined, became: PastAlert["became"], answer?: string): PastAlert => {
+    const session = rows[n % rows.length];
+    const at = ENGINE_START - minutes * MINUTE;
+    return { sessionId: session?.sessionId ?? "", title: session?.title ?? "", project: session?.cwd?.split("/").at(-1) ?? "", need, at: iso(at), became, ...(about === undefined ? {} : { about }), ...(lasted === undefined ? {} : { until: iso(at + lasted * MINUTE) }), ...(answer === undefined ? {} : { answer }) };
+  };
+  return [
+    past(0, "approval", "Bash: npm publish --tag latest", 1, undefined, "open"),
+    past(1, "question", "Which eviction policy do you want?", 23, 19, "went_on"),
+    past(0, "approval", "Bash: git push --follow-tags origin release/2.4", 41, 3, "went_on", "allowed once (window)"),
+    past(4, "error", "API Error: 529 overloaded", 96, 18, "went_on"),
+    past(2, "plan", undefined, 150, 3, "stopped"),
+    past(5, "dialog", undefined, 60 * 20, 41, "ended"),
+  ];
+}
 
 const secs = (doing: DayDoing, list: readonly DayStretch[]): number =>
   list.filter((one) => one.doing === doing).reduce((sum, { from, to }) => sum + (Date.parse(to) - Date.parse(from)) / 1000, 0);

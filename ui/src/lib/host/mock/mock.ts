@@ -13,7 +13,7 @@ import type { UserCommand } from "../../bindings/UserCommand";
 import type { Why } from "../../bindings/Why";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
-import { emptyDay, everydayDay } from "./day";
+import { emptyDay, everydayDay, pastAlerts } from "./day";
 import { Flood } from "./flood";
 import { MockHooks } from "./hooks";
 import { MockMemory } from "./memory";
@@ -77,6 +77,7 @@ export class MockHost implements Host {
     day: ({ date }) => (date !== undefined && date !== "2026-03-14" ? emptyDay(date) : (this.#preset.day ?? everydayDay)()),
     // The tokens of today are known where limits are.
     usage: ({ days }) => (this.#preset.rows.length === 0 || (days === 1 && this.#preset.limits === undefined) ? noUsage : everydayUsage)(days),
+    alerts: () => (this.#preset.rows.length === 0 ? [] : pastAlerts()),
     limit_use: () => limitUse(this.#preset.limits ?? []),
     byte_at: () => 3,
     resume_command: ({ session }) => {
