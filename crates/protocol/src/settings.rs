@@ -100,6 +100,8 @@ keys! {
     WindowTray = "window.tray",
     /// A key that opens the window from anywhere, such as Ctrl+Alt+W; empty: none.
     WindowShortcut = "window.shortcut",
+    /// Views of the roster that the palette offers: `NAME = FILTER`.
+    WindowViews = "window.views",
     /// The window offers to install hooks where none are.
     HooksOffer = "hooks.offer",
     /// Scripts may answer requests: `watchbill answer` works without a terminal. An agent may not in any case.

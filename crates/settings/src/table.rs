@@ -40,7 +40,7 @@ fn row(key: SettingKey) -> (ValueKind, Value) {
         K::StoreCut => number(0, i64::MAX, history.cut as u64),
         K::StoreExclude => (ValueKind::Patterns, Value::List(Vec::new())),
         K::StoreSkipTools => (ValueKind::List, Value::List(history.skip)),
-        K::StorePlanFolders | K::AlertsMuted => (ValueKind::List, Value::List(Vec::new())),
+        K::StorePlanFolders | K::AlertsMuted | K::WindowViews => (ValueKind::List, Value::List(Vec::new())),
         K::PricesOwn => (ValueKind::Prices, Value::List(Vec::new())),
         K::AlertsQuietHours => (ValueKind::Hours, Value::List(Vec::new())),
         K::ArchiveBudget => (ValueKind::Size, Value::Size(archive.budget)),

@@ -46,6 +46,7 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
   "window.always_on_top": false,
   "window.tray": "colour",
   "window.shortcut": "",
+  "window.views": [],
   "hooks.offer": true,
   "answers.scripts": false,
   "memory.enabled": true,

@@ -1,0 +1,53 @@
+// Views that the user saved: a name and the text of the filter, in the settings (`window.views`).
+
+import type { SettingsView } from "../bindings/SettingsView";
+import { type Host, reasonOf } from "../host/host";
+import type { Command } from "../palette";
+import type { Say } from "../session-actions";
+
+const KEY = "window.views";
+
+export class SavedViews {
+  #host: Host;
+  #say: Say;
+  /** `NAME = FILTER`; the filter alone is its own name. */
+  #lines = $state.raw<readonly string[]>([]);
+
+  constructor(host: Host, say: Say) {
+    this.#host = host;
+    this.#say = say;
+    this.load();
+  }
+
+  /** Reads them anew: the settings window or the file may have changed them. */
+  readonly load = (): void => void this.#host.ask("settings").then((view) => this.#take(view), () => undefined);
+
+  /** One command for each view, and what can be done with the filter that is typed now. */
+  commands(typed: string, show: (filter: string) => void): Command[] {
+    const text = typed.trim();
+    const views = this.#lines.map(viewOf);
+    const shown = views.findIndex(({ filter }) => filter === text);
+    const save: Command = { name: `Save the view: ${text}`, run: () => void this.#change([...this.#lines, text], `Saved. The settings can name it: Mine = ${text}`) };
+    const remove: Command = { name: `Remove the view: ${views[shown]?.name}`, run: () => void this.#change(this.#lines.filter((_, i) => i !== shown), "The view was removed") };
+    return [...views.map(({ name, filter }) => ({ name: `View: ${name}`, run: () => show(filter) })), ...(text === "" ? [] : [shown === -1 ? save : remove])];
+  }
+
+  #take({ settings }: SettingsView): void {
+    const value = settings.find(({ key }) => key === KEY)?.value;
+    this.#lines = Array.isArray(value) ? value : [];
+  }
+
+  async #change(lines: string[], done: string): Promise<void> {
+    try {
+      this.#take(await this.#host.ask("change_settings", { changes: [{ key: KEY, value: lines }] }));
+      this.#say(done);
+    } catch (error) {
+      this.#say(reasonOf(error));
+    }
+  }
+}
+
+function viewOf(line: string): { readonly name: string; readonly filter: string } {
+  const at = line.indexOf(" = ");
+  return at < 1 ? { name: line.trim(), filter: line.trim() } : { name: line.slice(0, at).trim(), filter: line.slice(at + 3).trim() };
+}
