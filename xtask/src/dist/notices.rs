@@ -11,7 +11,17 @@ use crate::call::Call;
 use crate::tree::Tree;
 
 /// npm packages with code in the window's page; the others only build it.
-const IN_THE_WINDOW: [&str; 3] = ["@tauri-apps/api", "marked", "svelte"];
+const IN_THE_WINDOW: [&str; 9] = [
+    "@tauri-apps/api",
+    "@xterm/addon-fit",
+    "@xterm/addon-unicode11",
+    "@xterm/xterm",
+    "devlop",
+    "highlight.js",
+    "lowlight",
+    "marked",
+    "svelte",
+];
 
 /// One text: each licence once, below the names of its projects.
 pub fn collect(tree: &Tree) -> Result<String> {
