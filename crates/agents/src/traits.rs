@@ -326,12 +326,20 @@ pub struct StatusServer {
 }
 
 /// What a message of a server says.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct ServerSaid {
-    /// The states of sessions.
-    pub statuses: Vec<ServerStatus>,
-    /// What to ask it now. Beside the first messages, nothing else is ever sent.
-    pub questions: Vec<String>,
+#[derive(Debug, PartialEq, Eq)]
+pub enum ServerSaid {
+    /// Something happened; it may concern no session.
+    News(Vec<ServerStatus>),
+    /// The answer to a question, and what to ask because of it. One such question is asked at a time: a server's queue is the person's
+    /// too.
+    Answer {
+        /// The states of sessions.
+        statuses: Vec<ServerStatus>,
+        /// The questions.
+        questions: Vec<String>,
+    },
+    /// It takes no question now.
+    Busy,
 }
 
 /// What a server says of a session.

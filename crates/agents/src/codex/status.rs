@@ -15,6 +15,8 @@ use crate::traits::{ServerSaid, ServerStatus, StatusServer};
 const MAX_THREADS: usize = 200;
 /// The id of the first question about a thread.
 const FIRST_ID: usize = 3;
+/// The error of a server whose queue is full (`app-server/src/transport` in its source).
+const OVERLOADED: i64 = -32001;
 
 /// The server. No question changes anything, and nothing else is ever sent: other methods act.
 ///
@@ -39,29 +41,38 @@ pub const SERVER: StatusServer = StatusServer {
 /// Reads a message.
 fn read(message: &[u8]) -> Option<ServerSaid> {
     let message = object(std::str::from_utf8(message).ok()?, "codex").ok()?;
-    if text(&message, "method") == Some("thread/status/changed") {
-        let params = message.get("params")?;
-        return Some(told(said(text(params, "threadId")?, params.get("status"), None)));
+    if let Some(method) = text(&message, "method") {
+        let mut statuses = Vec::new();
+        if method == "thread/status/changed" {
+            let params = message.get("params")?;
+            statuses.push(said(text(params, "threadId")?, params.get("status"), None));
+        }
+        return Some(ServerSaid::News(statuses));
     }
-    let Some(result) = message.get("result") else { return Some(ServerSaid::default()) };
-    if let Some(thread) = result.get("thread") {
-        let seconds = thread.get("updatedAt").and_then(Value::as_i64);
+    if message.get("error").and_then(|error| error.get("code")).and_then(Value::as_i64) == Some(OVERLOADED) {
+        return Some(ServerSaid::Busy);
+    }
+    let result = message.get("result").unwrap_or(&Value::Null);
+    // An answer may be older than the news before it, so it always has a time.
+    let answer = |id: &str, thread: &Value| {
+        let seconds = thread.get("updatedAt").and_then(Value::as_i64).unwrap_or(0);
         // Rounded down, as the server gives it.
-        let at = seconds.map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000)));
-        return Some(told(said(text(thread, "id")?, thread.get("status"), at)));
+        said(id, thread.get("status"), Some(Timestamp::from_millis(seconds.saturating_mul(1000))))
+    };
+    if let Some(thread) = result.get("thread") {
+        let statuses = vec![answer(text(thread, "id")?, thread)];
+        return Some(ServerSaid::Answer { statuses, questions: Vec::new() });
     }
-    let loaded = list(result, "data").filter_map(Value::as_str).take(MAX_THREADS).zip(FIRST_ID..);
-    let question = |(thread, id): (&str, usize)| {
-        let thread = Value::from(thread);
+    let loaded: Vec<&str> = list(result, "data").filter_map(Value::as_str).take(MAX_THREADS).collect();
+    let question = |(thread, id): (&&str, usize)| {
+        let thread = Value::from(*thread);
         format!(
             r#"{{"id":{id},"method":"thread/read","params":{{"threadId":{thread},"includeTurns":false}}}}"#
         )
     };
-    Some(ServerSaid { statuses: Vec::new(), questions: loaded.map(question).collect() })
-}
-
-fn told(status: ServerStatus) -> ServerSaid {
-    ServerSaid { statuses: vec![status], questions: Vec::new() }
+    // A loaded thread. Its lock says who runs it.
+    let statuses = loaded.iter().map(|id| answer(id, &Value::Null)).collect();
+    Some(ServerSaid::Answer { statuses, questions: loaded.iter().zip(FIRST_ID..).map(question).collect() })
 }
 
 fn said(id: &str, status: Option<&Value>, changed_at: Option<Timestamp>) -> ServerStatus {
@@ -96,22 +107,26 @@ mod tests {
         let said = talk.lines().map(|line| {
             let line: Value = serde_json::from_str(line).unwrap();
             let said = (SERVER.read)(line["line"].as_str().unwrap().as_bytes()).expect("it is understood");
-            let brief = said
-                .statuses
-                .iter()
-                .map(|said| (&said.session.as_str()[28..], &said.status, said.changed_at));
-            format!("{:?} {:?}", brief.collect::<Vec<_>>(), said.questions)
+            let (statuses, questions) = match &said {
+                ServerSaid::News(statuses) => (statuses, &Vec::new()),
+                ServerSaid::Answer { statuses, questions } => (statuses, questions),
+                ServerSaid::Busy => panic!("it was not"),
+            };
+            let brief = |said: &ServerStatus| {
+                format!("{} {:?} {:?}", &said.session.as_str()[28..], said.status, said.changed_at)
+            };
+            format!("{:?} {questions:?}", statuses.iter().map(brief).collect::<Vec<_>>())
         });
         insta::assert_snapshot!(said.collect::<Vec<_>>().join("\n"), @r#"
         [] []
         [] []
-        [] ["{\"id\":3,\"method\":\"thread/read\",\"params\":{\"threadId\":\"01a227eb-7249-7692-a9dd-d47c363b1e5e\",\"includeTurns\":false}}", "{\"id\":4,\"method\":\"thread/read\",\"params\":{\"threadId\":\"01a227eb-7881-7811-a353-8c4087b32074\",\"includeTurns\":false}}", "{\"id\":5,\"method\":\"thread/read\",\"params\":{\"threadId\":\"01a227eb-78e6-7380-8e07-be58fb42fd68\",\"includeTurns\":false}}"]
-        [("fb42fd68", Some(Waiting("permission prompt")), Some(Timestamp(1795966073000)))] []
-        [("363b1e5e", Some(Busy), Some(Timestamp(1795966073000)))] []
-        [("87b32074", Some(Idle), Some(Timestamp(1795966074000)))] []
-        [("fb42fd68", Some(Busy), None)] []
-        [("fb42fd68", Some(Idle), None)] []
-        [("363b1e5e", Some(Idle), None)] []
+        ["363b1e5e None Some(Timestamp(0))", "87b32074 None Some(Timestamp(0))", "fb42fd68 None Some(Timestamp(0))"] ["{\"id\":3,\"method\":\"thread/read\",\"params\":{\"threadId\":\"01a227eb-7249-7692-a9dd-d47c363b1e5e\",\"includeTurns\":false}}", "{\"id\":4,\"method\":\"thread/read\",\"params\":{\"threadId\":\"01a227eb-7881-7811-a353-8c4087b32074\",\"includeTurns\":false}}", "{\"id\":5,\"method\":\"thread/read\",\"params\":{\"threadId\":\"01a227eb-78e6-7380-8e07-be58fb42fd68\",\"includeTurns\":false}}"]
+        ["fb42fd68 Some(Waiting(\"permission prompt\")) Some(Timestamp(1795966073000))"] []
+        ["363b1e5e Some(Busy) Some(Timestamp(1795966073000))"] []
+        ["87b32074 Some(Idle) Some(Timestamp(1795966074000))"] []
+        ["fb42fd68 Some(Busy) None"] []
+        ["fb42fd68 Some(Idle) None"] []
+        ["363b1e5e Some(Idle) None"] []
         "#);
     }
 
@@ -121,7 +136,10 @@ mod tests {
             let message = format!(
                 r#"{{"method":"thread/status/changed","params":{{"threadId":"t","status":{status}}}}}"#
             );
-            (SERVER.read)(message.as_bytes()).map(|said| said.statuses[0].status.clone())
+            match (SERVER.read)(message.as_bytes()) {
+                Some(ServerSaid::News(statuses)) => Some(statuses[0].status.clone()),
+                other => panic!("{other:?}"),
+            }
         };
         let waits = |what: &str| Some(Some(RegistryStatus::Waiting(what.into())));
         assert_eq!(of(r#"{"type":"active","activeFlags":["waitingOnUserInput"]}"#), waits("input needed"));
@@ -136,8 +154,11 @@ mod tests {
             assert_eq!((SERVER.read)(bad.as_bytes()), None, "{bad}");
         }
         assert_eq!((SERVER.read)(b"\xff"), None);
-        for silent in [r#"{"id":9,"error":{"code":1}}"#, r#"{"method":"account/updated"}"#, "{}"] {
-            assert_eq!((SERVER.read)(silent.as_bytes()), Some(ServerSaid::default()), "{silent}");
+        assert_eq!((SERVER.read)(br#"{"method":"account/updated"}"#), Some(ServerSaid::News(Vec::new())));
+        for silent in [r#"{"id":9,"error":{"code":1}}"#, r#"{"id":1,"result":{}}"#, "{}"] {
+            let nothing = ServerSaid::Answer { statuses: Vec::new(), questions: Vec::new() };
+            assert_eq!((SERVER.read)(silent.as_bytes()), Some(nothing), "{silent}");
         }
+        assert_eq!((SERVER.read)(br#"{"id":9,"error":{"code":-32001}}"#), Some(ServerSaid::Busy));
     }
 }

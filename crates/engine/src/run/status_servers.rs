@@ -3,7 +3,7 @@
 //! Without such an agent's folder, there is no thread and no watch. Nothing polls: a change in the folder of the socket or of the
 //! locks is the reason to connect.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, WeakUnboundedSender};
 use watchbill_agents::Root;
-use watchbill_agents::traits::StatusServer;
+use watchbill_agents::traits::{ServerSaid, StatusServer};
 use watchbill_platform::socket::SharedStream;
 use watchbill_watch::fs::{FileKind, Fs};
 use watchbill_watch::hints::Hint;
@@ -172,20 +172,22 @@ impl Shared {
         for question in server.questions {
             messages.send(*question)?;
         }
+        let mut questions = VecDeque::new();
         loop {
             let word = match (server.read)(&messages.receive()?) {
-                Some(said) => {
-                    for question in said.questions {
-                        messages.send(question)?;
+                Some(ServerSaid::News(statuses)) => ServerWord::Statuses(statuses),
+                Some(ServerSaid::Answer { statuses, questions: more }) => {
+                    questions.extend(more);
+                    if let Some(next) = questions.pop_front() {
+                        messages.send(next)?;
                     }
-                    if said.statuses.is_empty() {
-                        continue;
-                    }
-                    ServerWord::Statuses(said.statuses)
+                    ServerWord::Statuses(statuses)
                 }
+                // The next try asks all of it again.
+                Some(ServerSaid::Busy) => return Err(io::Error::other("it is busy")),
                 None => ServerWord::NotUnderstood,
             };
-            if !(self.tell)(word) {
+            if !matches!(&word, ServerWord::Statuses(none) if none.is_empty()) && !(self.tell)(word) {
                 return Ok(());
             }
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use watchbill_agents::traits::ServerSaid;
 use watchbill_agents::{Agent, Root};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::{HookMessage, HookOrigin};
@@ -164,8 +165,12 @@ impl House {
     /// A message of the server.
     pub fn server(&mut self, message: &str) {
         let read = Self::root().server().unwrap().read;
-        let word = read(message.as_bytes())
-            .map_or(ServerWord::NotUnderstood, |said| ServerWord::Statuses(said.statuses));
+        let word = match read(message.as_bytes()) {
+            Some(ServerSaid::News(statuses) | ServerSaid::Answer { statuses, .. }) => {
+                ServerWord::Statuses(statuses)
+            }
+            Some(ServerSaid::Busy) | None => ServerWord::NotUnderstood,
+        };
         self.step(Input::Server(ServerNews { root: Self::root(), word }));
     }
 
