@@ -48,17 +48,17 @@ pub const LAYOUT: Layout = Layout {
 pub const DATABASE: Database = Database {
     file: layout::DATABASE,
     // A compaction begins with a message, and the row of its session changes when it is over. So the newest messages count too.
-    sessions: "SELECT id, parent_id, max(time_updated, ifnull(newest, 0))
-               FROM session LEFT JOIN (
-                   SELECT session_id, max(time_created) AS newest
-                   FROM (SELECT session_id, time_created FROM message ORDER BY rowid DESC LIMIT 100) GROUP BY session_id
-               ) ON session_id = id",
-    session: "SELECT id, max(time_updated, ifnull((
-                         SELECT max(time_created)
-                         FROM (SELECT session_id, time_created FROM message ORDER BY rowid DESC LIMIT 100)
-                         WHERE session_id = ?1), 0)),
+    sessions: "SELECT id, max(parent_id), max(at) FROM (
+                   SELECT id, parent_id, time_updated AS at, 1 AS is_row FROM session
+                   UNION ALL SELECT session_id, NULL, time_created, 0
+                   FROM (SELECT session_id, time_created FROM message ORDER BY id DESC LIMIT 100)
+               ) GROUP BY id HAVING max(is_row)",
+    session: "SELECT s.id, max(s.time_updated, ifnull((
+                         SELECT max(n.time_created)
+                         FROM (SELECT session_id, time_created FROM message ORDER BY id DESC LIMIT 100) n
+                         WHERE n.session_id = ?1), 0)),
                      (SELECT count(*) FROM message WHERE session_id = ?1)
-              FROM session WHERE id = ?1",
+              FROM session s WHERE s.id = ?1",
     units: "SELECT m.id, max(m.time_updated, ifnull((SELECT max(p.time_updated) FROM part p WHERE p.message_id = m.id), 0)),
                    (SELECT count(*) FROM part p WHERE p.message_id = m.id),
                    CASE WHEN NOT json_valid(m.data) THEN 0
