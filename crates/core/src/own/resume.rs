@@ -43,7 +43,7 @@ pub fn may_resume(instances: &[InstanceWitness], hosted: bool) -> Result<(), Hol
     let holder = |liveness: Liveness| {
         instances.iter().filter(|one| one.liveness == liveness).map(|one| one.entry.instance.pid).max()
     };
-    let is_background = |one: &InstanceWitness| one.entry.job.is_some() && one.liveness != Liveness::Dead;
+    let is_background = |one: &InstanceWitness| one.entry.job.is_some() && one.liveness == Liveness::Alive;
     // A process that cannot be seen may run. A registry file of a dead one says nothing.
     match (holder(Liveness::Alive), holder(Liveness::Unknown)) {
         _ if instances.iter().any(is_background) => Err(Holder::Background),

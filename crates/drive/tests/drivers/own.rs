@@ -390,6 +390,8 @@ fn a_resume_is_refused_while_a_process_has_the_session() {
     let mut background = both.clone();
     background[1].entry.job = Some("43eb2880".into());
     assert_eq!(may_resume(&background, false), Err(Holder::Background));
+    background[1].liveness = Liveness::Unknown;
+    assert_eq!(may_resume(&background, false), Err(Holder::OutOfSight(9)));
     background[1].liveness = Liveness::Dead;
     assert_eq!(may_resume(&background, false), Err(Holder::OutOfSight(9)));
     assert_eq!(may_resume(&[other(9, Liveness::Unknown)], false), Err(Holder::OutOfSight(9)));

@@ -127,8 +127,10 @@ fn started_by(inputs: &RowInputs<'_>, entry: Option<&RegistryEntry>) -> Option<A
 }
 
 /// The command that shows a background session of the agent.
-fn attach(inputs: &RowInputs<'_>, entry: Option<&RegistryEntry>) -> Option<Arc<str>> {
-    attach_command(inputs.agent(), entry?.job.as_ref()?).map(Arc::from)
+fn attach(inputs: &RowInputs<'_>, witness: Option<&InstanceWitness>) -> Option<Arc<str>> {
+    // One in a container or on another machine cannot be shown from here.
+    let here = witness.filter(|witness| witness.liveness == Liveness::Alive)?;
+    attach_command(inputs.agent(), here.entry.job.as_ref()?).map(Arc::from)
 }
 
 /// The client's newest word, if it is not behind the session. It is when its status line is no longer ours.
@@ -202,7 +204,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let context_used = said_used.or(context_used);
     let carried_on = facts.filter(|_| verdict.live || !inputs.live);
     let repository = session.and_then(|session| session.repository.as_ref());
-    let attach = attach(inputs, entry.filter(|_| verdict.live));
+    let attach = attach(inputs, witness.filter(|_| verdict.live));
     let mut row = Row {
         session_id: inputs.id.clone(),
         agent: inputs.agent(),
