@@ -119,7 +119,7 @@ pub struct PastAlert {
     pub about: Option<String>,
     /// Since when (RFC 3339).
     pub at: String,
-    /// Until when; absent: it needs the user still.
+    /// Until when; absent: it needs the user still, or its end was not seen.
     pub until: Option<String>,
     /// What became of it.
     pub became: PastAlertEnd,
@@ -131,8 +131,10 @@ pub struct PastAlert {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum PastAlertEnd {
-    /// It has not.
+    /// It has not, says the running Watchbill.
     Open,
+    /// That is not known: no Watchbill ran then.
+    Unseen,
     /// It was answered, or after an error the session went on.
     WentOn,
     /// The turn was over, or nothing more happened for long.

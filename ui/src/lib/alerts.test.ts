@@ -15,3 +15,11 @@ test("a past alert says what the session wanted and what became of it", () => {
     "had a dialog open: session ended after 41 min",
   ]);
 });
+
+test("an end that was not seen has no time that grows, and an answer that was sent has none either", () => {
+  const [open, , answered] = pastAlerts();
+  if (open === undefined || answered === undefined) throw new Error("the mock has both");
+  const { until: _, ...sent } = { ...answered, became: "unseen" as const };
+  const ends = [{ ...open, became: "unseen" as const }, sent, { ...sent, became: "open" as const }];
+  expect(ends.map((alert) => endWords(alert, ENGINE_START))).toEqual(["its end was not seen", "allowed once (window)", "allowed once (window)"]);
+});

@@ -12,6 +12,14 @@ const NEEDS: Readonly<Record<string, readonly [glyph: Glyph, words: string]>> = 
   dialog: ["approval", "had a dialog open"],
 };
 
+const ENDS: Readonly<Record<PastAlert["became"], string>> = {
+  open: "still open",
+  unseen: "its end was not seen",
+  went_on: "answered",
+  stopped: "stopped there",
+  ended: "session ended",
+};
+
 /** What the session wanted. */
 export function wantedOf({ need }: PastAlert): readonly [glyph: Glyph, words: string] {
   return NEEDS[need] ?? ["error", "failed"];
@@ -19,9 +27,8 @@ export function wantedOf({ need }: PastAlert): readonly [glyph: Glyph, words: st
 
 /** "answered after 3 min" */
 export function endWords({ became, need, answer, at, until }: PastAlert, now: number): string {
-  const after = ageWords((until === undefined ? now : Date.parse(until)) - Date.parse(at));
-  if (answer !== undefined) return `${oneLine(answer)} after ${after}`;
-  if (became === "open") return `still open, ${after}`;
-  if (became === "went_on") return `${need === "error" ? "went on" : "answered"} after ${after}`;
-  return `${became === "ended" ? "session ended" : "stopped there"} after ${after}`;
+  const after = (end: number): string => ageWords(end - Date.parse(at));
+  if (became === "open" && answer === undefined) return `still open, ${after(now)}`;
+  const words = answer === undefined ? (became === "went_on" && need === "error" ? "went on" : ENDS[became]) : oneLine(answer);
+  return until === undefined ? words : `${words} after ${after(Date.parse(until))}`;
 }

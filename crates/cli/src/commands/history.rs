@@ -299,7 +299,9 @@ pub fn alerts(global: &Global, json: bool, paint: Paint) -> anyhow::Result<()> {
     let settings = reading_settings(global)?;
     let brought_up = bring_up_to_date(&settings);
     let now = SystemClock.now();
-    let alerts = stored(query::alerts::alerts(&settings, now), brought_up, "shown")?;
+    let roster = running::client(&settings).and_then(|mut running| running.roster(false).ok());
+    let shown = roster.map(|roster| roster.sessions).unwrap_or_default();
+    let alerts = stored(query::alerts::alerts(&settings, now, &shown), brought_up, "shown")?;
     emit(&if json {
         to_json(&alerts)?
     } else {

@@ -48,9 +48,10 @@ pub fn alerts(alerts: &[PastAlert], now: &str, width: usize, paint: Paint) -> St
         let session = paint.tone(Tone::Bold, &fit(&session, session.chars().count().max(8)));
         let at = paint.tone(Tone::Dim, &fit(&local_date_time(&alert.at), 16));
         let about = alert.about.as_deref().map(|about| format!(": {}", one_line(about))).unwrap_or_default();
-        let took = age_at(alert.until.as_deref().unwrap_or(now), &alert.at);
+        let end = alert.until.as_deref().or((alert.became == PastAlertEnd::Open).then_some(now));
+        let took = end.map(|end| format!(" · {}", age_at(end, &alert.at))).unwrap_or_default();
         let became = alert.answer.as_deref().map_or_else(|| became(alert).to_owned(), one_line);
-        let words = format!("{}{about} · {became} · {took}", needed(&alert.need));
+        let words = format!("{}{about} · {became}{took}", needed(&alert.need));
         format!("{session}  {at}  {}\n", cut(&words, width.saturating_sub(28)))
     };
     alerts.iter().map(line).collect()
@@ -69,6 +70,7 @@ fn needed(need: &str) -> &'static str {
 fn became(alert: &PastAlert) -> &'static str {
     match (alert.became, &*alert.need) {
         (PastAlertEnd::Open, _) => "still open",
+        (PastAlertEnd::Unseen, _) => "its end was not seen",
         (PastAlertEnd::WentOn, "error") => "went on",
         (PastAlertEnd::WentOn, _) => "answered",
         (PastAlertEnd::Stopped, _) => "stopped there",
@@ -87,5 +89,34 @@ fn outcome(word: &str) -> &'static str {
         "unsent" => "not delivered",
         "lost" => "unknown whether it arrived",
         _ => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_was_not_seen_has_no_time_that_grows() {
+        let alert = |became, until: Option<&str>| PastAlert {
+            session_id: "0123456789".to_owned(),
+            title: String::new(),
+            project: String::new(),
+            need: "question".to_owned(),
+            about: None,
+            at: "2026-11-20T12:00:00.000Z".to_owned(),
+            until: until.map(str::to_owned),
+            became,
+            answer: None,
+        };
+        let now = "2026-11-20T12:09:00.000Z";
+        let all = [
+            alert(PastAlertEnd::Open, None),
+            alert(PastAlertEnd::Unseen, None),
+            alert(PastAlertEnd::WentOn, Some("2026-11-20T12:02:00.000Z")),
+        ];
+        let text = alerts(&all, now, 80, Paint(false));
+        let ends: Vec<_> = text.lines().filter_map(|line| Some(line.split_once("asked")?.1)).collect();
+        assert_eq!(ends, [" · still open · 9m", " · its end was not seen", " · answered · 2m"]);
     }
 }

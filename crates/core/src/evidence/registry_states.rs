@@ -258,16 +258,38 @@ pub fn cause_without_prefix(detail: &str) -> Option<&str> {
         Some(rest) => rest.split_once("`; ").map(|(_, cause)| cause),
         None => Some(detail),
     };
-    cause
-        .map(|cause| cause.strip_suffix(OUT_OF_SIGHT).unwrap_or(cause))
-        .filter(|cause| !cause.trim().is_empty())
+    cause.map(without_suffixes).filter(|cause| !cause.trim().is_empty())
 }
 
 /// What a session asked, in the reason of a state that waits for the user: the tool and what it acts on, or the question.
 /// `None` if the reason does not name it.
 pub fn asked_without_prefix(detail: &str) -> Option<&str> {
-    let marks = ["` for ", "wants permission for ", "asks a question: ", "shows a plan: ", "asks: "];
-    marks.iter().find_map(|mark| Some(detail.split_once(mark)?.1)).filter(|asked| !asked.trim().is_empty())
+    let said = without_suffixes(detail.strip_prefix("a subagent asks: ").unwrap_or(detail));
+    let asked = match said.strip_prefix(REGISTRY_SAYS) {
+        Some(rest) => rest.split_once('`')?.1.strip_prefix(" for "),
+        None => {
+            let said = said.strip_prefix("a hook says that ").unwrap_or(said);
+            let said =
+                ["the agent ", "a subagent "].iter().find_map(|who| said.strip_prefix(who)).unwrap_or(said);
+            let marks = ["wants permission for ", "asks a question: ", "shows a plan: ", "asks: "];
+            marks.iter().find_map(|mark| said.strip_prefix(mark))
+        }
+    };
+    asked.filter(|asked| !asked.trim().is_empty())
+}
+
+/// A reason without what the rules say at its end about processes and other requests.
+fn without_suffixes(mut said: &str) -> &str {
+    while let Some((head, tail)) = said.rsplit_once("; ") {
+        let counted = tail.split_once(' ').filter(|(count, _)| count.parse::<usize>().is_ok());
+        let is_suffix = OUT_OF_SIGHT.strip_prefix("; ") == Some(tail)
+            || counted.is_some_and(|(_, what)| matches!(what, "more wait" | "processes run this session"));
+        if !is_suffix {
+            break;
+        }
+        said = head;
+    }
+    said
 }
 
 /// Appends what the hooks add to a registry status; `false` when they add nothing.

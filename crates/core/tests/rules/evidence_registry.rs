@@ -6,6 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use watchbill_agents::claude::registry::{expects_registry, parse_registry};
 use watchbill_core::evidence::registry::{RegistryEntry, RegistryError, RegistryStatus};
+use watchbill_core::evidence::{asked_without_prefix, cause_without_prefix};
 use watchbill_core::time::Timestamp;
 
 /// Every content of a registry file in the recordings, with its path.
@@ -193,4 +194,36 @@ fn nesting_without_end_is_no_entry_and_no_crash() {
     }
     let brackets = format!(r#"{{"pid":7,"sessionId":"s","name":"{}"}}"#, "[".repeat(1000));
     assert_eq!(parse_registry(brackets.as_bytes()).unwrap().instance.pid, 7, "in a text they are text");
+}
+
+#[test]
+fn what_was_asked_is_found_behind_the_words_of_the_rules() {
+    let cases = [
+        ("asks: Should I use `tokio` for async code?", Some("Should I use `tokio` for async code?")),
+        ("asks: Who asks: you?", Some("Who asks: you?")),
+        ("the agent asks: Bash wants permission for x", Some("Bash wants permission for x")),
+        ("the agent asks: ", None),
+        ("registry says `permission prompt`", None),
+        ("registry says `permission prompt` for Bash: echo `a` for b", Some("Bash: echo `a` for b")),
+        ("registry says `input needed` for a subagent: AskUserQuestion", Some("a subagent: AskUserQuestion")),
+        (
+            "registry says `permission prompt` for Bash: a; b; the process cannot be seen from here; 2 processes run this session",
+            Some("Bash: a; b"),
+        ),
+        ("a hook says that the agent wants permission for Bash: a; 2 more wait", Some("Bash: a")),
+        ("a hook says that a subagent asks a question: Who asks: me?", Some("Who asks: me?")),
+        ("a hook says that the agent asks a question", None),
+        ("a hook says that the agent shows a plan: 1. Ask", Some("1. Ask")),
+        ("a subagent asks: registry says `permission prompt`", None),
+        ("a subagent asks: registry says `permission prompt` for Bash: a", Some("Bash: a")),
+        ("a subagent asks: a hook says that the agent wants permission for Edit: b", Some("Edit: b")),
+        ("a subagent asks: asks: Which?", Some("Which?")),
+        ("a plan waits for a verdict", None),
+        ("a hook says that a server asks for something: it asks: X", None),
+    ];
+    for (reason, asked) in cases {
+        assert_eq!(asked_without_prefix(reason), asked, "{reason}");
+    }
+    let failed = "registry says `idle`; API Error: 529; 2 processes run this session";
+    assert_eq!(cause_without_prefix(failed), Some("API Error: 529"));
 }

@@ -78,7 +78,7 @@ fn a_wait_is_as_long_as_it_was_to_the_second() {
     let stretch = &day.chains[0].stretches[1];
     assert_eq!((&*stretch.from, stretch.state_kind.as_deref()), (&*at(10).to_string(), Some("question")));
     let place = engine.byte_at("s", &stretch.from).unwrap();
-    let alerts = alerts(&settings(&root), at(60)).unwrap();
+    let alerts = alerts(&settings(&root), at(60), &[]).unwrap();
     let [alert] = &*alerts else { panic!("{alerts:#?}") };
     assert_eq!(
         (&*alert.need, alert.about.as_deref(), alert.became),

@@ -2,17 +2,19 @@
 
 use std::ops::Range;
 
-use watchbill_core::attention::{Need, need};
-use watchbill_core::day::{Doing, Stretch};
+use watchbill_core::attention::{Need, need as need_of};
+use watchbill_core::day::Stretch;
 use watchbill_core::evidence::{asked_without_prefix, cause_without_prefix};
+use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::alert::{PastAlert, PastAlertEnd};
 use watchbill_protocol::error::ApiError;
+use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
 use watchbill_store::day::DaySession;
 use watchbill_store::{OpenMode, Store, StoreError};
 
-use super::day::{project, stretches};
+use super::day::{is_attended, project, stretches};
 use crate::errors::{data_dir, store_api_error};
 
 /// How far they go back.
@@ -22,60 +24,109 @@ const MOST: usize = 200;
 /// An answer takes effect in this time.
 const EFFECT: Millis = Millis::from_secs(6);
 
-/// A need, where and when it was, and how it ended.
-type Found = (DaySession, Need, Stretch, PastAlertEnd);
-
-/// The times when sessions needed the user in the last seven days, newest first.
+/// The times when sessions needed the user in the last seven days, newest first. Only `shown`, the rows of a running
+/// engine, tell that a need is still open.
 ///
 /// # Errors
 /// When nothing is stored, or the store cannot be read.
-pub fn alerts(settings: &Settings, now: Timestamp) -> Result<Vec<PastAlert>, ApiError> {
+pub fn alerts(
+    settings: &Settings,
+    now: Timestamp,
+    shown: &[TrackedSession],
+) -> Result<Vec<PastAlert>, ApiError> {
     let store = Store::open(data_dir(settings)?, OpenMode::Read).map_err(|error| store_api_error(&error))?;
-    alerts_of(&store, &(now - SPAN..now)).map_err(|error| store_api_error(&error))
+    alerts_of(&store, &(now - SPAN..now), shown).map_err(|error| store_api_error(&error))
 }
 
-fn alerts_of(store: &Store, within: &Range<Timestamp>) -> Result<Vec<PastAlert>, StoreError> {
-    let mut found: Vec<Found> = Vec::new();
+fn alerts_of(
+    store: &Store,
+    within: &Range<Timestamp>,
+    shown: &[TrackedSession],
+) -> Result<Vec<PastAlert>, StoreError> {
+    let answers = store.answers(within.start)?;
+    let mut found: Vec<(Timestamp, PastAlert)> = Vec::new();
     for session in store.day_sessions(within)? {
-        let (all, _) = stretches(store, &session, within)?;
-        for (number, stretch) in all.iter().enumerate() {
-            // A short request and one of a program's session belong to the turn: these stretches have another meaning.
-            let is_need = matches!(stretch.doing, Doing::Waiting | Doing::Failed);
-            let Some(need) = need(stretch.state, stretch.kind).filter(|_| is_need) else { continue };
-            let next = all.get(number + 1).filter(|next| next.from == stretch.to);
-            let became = match next.map(|next| next.doing) {
-                Some(Doing::Working | Doing::Waiting | Doing::Failed) => PastAlertEnd::WentOn,
-                Some(Doing::YourTurn | Doing::Idle) => PastAlertEnd::Stopped,
-                None if stretch.to == within.end => PastAlertEnd::Open,
-                None => PastAlertEnd::Ended,
+        let (all, turns) = stretches(store, &session, within)?;
+        if !is_attended(&session, &turns) {
+            continue;
+        }
+        // A need goes on while only its certainty changes.
+        let is_same = |a: &Stretch, b: &Stretch| a.to == b.from && (a.state, a.kind) == (b.state, b.kind);
+        let mut rest = &*all;
+        while let Some(run) = rest.chunk_by(is_same).next() {
+            rest = &rest[run.len()..];
+            // A guess raises no alert. The beginning of a need from before the span is not known.
+            let Some(first) = run.iter().find(|it| !it.inferred && it.from > within.start) else { continue };
+            let Some(need) = need_of(first.state, first.kind) else { continue };
+            let to = run[run.len() - 1].to;
+            let open = shown.iter().filter(|_| to == within.end).find(|row| {
+                row.session_id == session.session_id
+                    && row.state == first.state.as_str()
+                    && row.state_kind.as_deref() == first.kind.map(StateKind::as_str)
+            });
+            let became = match open {
+                Some(_) => PastAlertEnd::Open,
+                None => end(store, &session, need, to, rest)?,
             };
-            found.push((session.clone(), need, *stretch, became));
+            // The open one may be another than the last that was stored.
+            let from = open.and_then(|row| Timestamp::parse(&row.state_since)).unwrap_or(first.from);
+            let reason = match open {
+                Some(row) => row.state_reason.detail.clone(),
+                None => store.reason_at(session.key, from)?.unwrap_or_default(),
+            };
+            let is_error = need == Need::Error;
+            let about = if is_error { cause_without_prefix(&reason) } else { asked_without_prefix(&reason) };
+            let later = rest.iter().find(|it| need_of(it.state, it.kind).is_some()).map(|it| it.from);
+            let answerable = from..later.map_or(to + EFFECT, |later| later.min(to + EFFECT));
+            let mut fitting = answers.iter().filter(|answer| {
+                !is_error
+                    && answerable.contains(&answer.at)
+                    && answer.session_id == session.session_id
+                    && matches!(&*answer.outcome, "sent" | "taken" | "effect")
+            });
+            let answer = fitting.next().filter(|_| fitting.next().is_none());
+            let is_known = !matches!(became, PastAlertEnd::Open | PastAlertEnd::Unseen);
+            let alert = PastAlert {
+                need: need.as_str().to_owned(),
+                about: about.map(str::to_owned),
+                at: from.to_string(),
+                until: is_known.then(|| to.to_string()),
+                became,
+                answer: answer.map(|answer| format!("{} ({})", answer.decision, answer.surface)),
+                project: project(session.folder.as_deref()),
+                title: session.title.clone().unwrap_or_else(|| session.session_id.clone()),
+                session_id: session.session_id.clone(),
+            };
+            found.push((from, alert));
         }
     }
-    found.sort_by_key(|(_, _, stretch, _)| std::cmp::Reverse(stretch.from));
+    found.sort_by_key(|(from, _)| std::cmp::Reverse(*from));
     found.truncate(MOST);
-    let answers = store.answers(within.start)?;
-    let shown = |(session, need, stretch, became): Found| -> Result<PastAlert, StoreError> {
-        let reason = store.reason_at(session.key, stretch.from)?.unwrap_or_default();
-        let about =
-            if need == Need::Error { cause_without_prefix(&reason) } else { asked_without_prefix(&reason) };
-        let answer = answers.iter().rev().find(|answer| {
-            answer.session_id == session.session_id
-                && matches!(&*answer.outcome, "sent" | "taken" | "effect")
-                && answer.at >= stretch.from
-                && answer.at <= stretch.to + EFFECT
-        });
-        Ok(PastAlert {
-            need: need.as_str().to_owned(),
-            about: about.map(str::to_owned),
-            at: stretch.from.to_string(),
-            until: (became != PastAlertEnd::Open).then(|| stretch.to.to_string()),
-            became,
-            answer: answer.map(|answer| format!("{} ({})", answer.decision, answer.surface)),
-            project: project(session.folder.as_deref()),
-            title: session.title.unwrap_or_else(|| session.session_id.clone()),
-            session_id: session.session_id,
-        })
-    };
-    found.into_iter().map(shown).collect()
+    Ok(found.into_iter().map(|(_, alert)| alert).collect())
 }
+
+/// How a need ended that no engine shows. `rest`: what the session did after it.
+fn end(
+    store: &Store,
+    session: &DaySession,
+    need: Need,
+    to: Timestamp,
+    rest: &[Stretch],
+) -> Result<PastAlertEnd, StoreError> {
+    let next = rest.first().filter(|next| next.from == to);
+    let is_seen = store.reason_at(session.key, to)?.is_some()
+        || match next {
+            // The transcript alone tells when an error was over, but not when a request was answered.
+            Some(_) => need == Need::Error,
+            None => store.transitions(session.key, 1)?.iter().any(|last| last.state == State::Ended.as_str()),
+        };
+    Ok(match next.map(|next| next.state) {
+        _ if !is_seen => PastAlertEnd::Unseen,
+        Some(State::Working | State::WaitingForApproval) => PastAlertEnd::WentOn,
+        Some(_) => PastAlertEnd::Stopped,
+        None => PastAlertEnd::Ended,
+    })
+}
+
+#[cfg(test)]
+mod tests;

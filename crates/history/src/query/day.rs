@@ -112,10 +112,14 @@ pub(super) fn stretches(
 ) -> Result<(Vec<Stretch>, Vec<DayTurn>), StoreError> {
     let changes = store.day_changes(session.key, within)?;
     let turns = store.day_turns(session.key, within)?;
-    let is_attended = session.is_own || turns.iter().all(|turn| !turn.is_program);
     let own = within.start..session.over_at.unwrap_or(within.end).min(within.end);
     let told: Vec<_> = turns.iter().map(|turn| turn.turn).collect();
-    Ok((session_stretches(&changes, &told, is_attended, &own), turns))
+    Ok((session_stretches(&changes, &told, is_attended(session, &turns), &own), turns))
+}
+
+/// Whether a person works in it, and no program.
+pub(super) fn is_attended(session: &DaySession, turns: &[DayTurn]) -> bool {
+    session.is_own || turns.iter().all(|turn| !turn.is_program)
 }
 
 /// The name of a folder.

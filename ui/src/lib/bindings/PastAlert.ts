@@ -30,7 +30,7 @@ about?: string,
  */
 at: string, 
 /**
- * Until when; absent: it needs the user still.
+ * Until when; absent: it needs the user still, or its end was not seen.
  */
 until?: string, 
 /**

@@ -3,4 +3,4 @@
 /**
  * How a need of the user ended.
  */
-export type PastAlertEnd = "open" | "went_on" | "stopped" | "ended";
+export type PastAlertEnd = "open" | "unseen" | "went_on" | "stopped" | "ended";

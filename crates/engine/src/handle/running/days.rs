@@ -22,9 +22,9 @@ impl Handle {
     /// When sessions needed the user in the last seven days, newest first.
     ///
     /// # Errors
-    /// When nothing is stored.
+    /// When nothing is stored, or the engine has stopped.
     pub fn past_alerts(&self) -> Result<Vec<PastAlert>, ApiError> {
-        alerts::alerts(&self.settings(), SystemClock.now())
+        alerts::alerts(&self.settings(), SystemClock.now(), &self.roster(false)?.sessions)
     }
 
     /// The usage of so many days until now.
