@@ -10,7 +10,7 @@ const KEY = "window.views";
 export class SavedViews {
   #host: Host;
   #say: Say;
-  /** `NAME = FILTER`; the filter alone is its own name. */
+  /** `NAME = FILTER`, split at the first ` = `; the filter alone is its own name. */
   #lines = $state.raw<readonly string[]>([]);
 
   constructor(host: Host, say: Say) {
@@ -27,7 +27,9 @@ export class SavedViews {
     const text = typed.trim();
     const views = this.#lines.map(viewOf);
     const shown = views.findIndex(({ filter }) => filter === text);
-    const save: Command = { name: `Save the view: ${text}`, run: () => void this.#change([...this.#lines, text], `Saved. The settings can name it: Mine = ${text}`) };
+    // A filter that could be read as a name and a filter needs a name.
+    const line = viewOf(text).filter === text ? text : `${text.replaceAll("=", "")} = ${text}`;
+    const save: Command = { name: `Save the view: ${text}`, run: () => void this.#change([...this.#lines, line], `Saved. The settings can name it: Mine = ${text}`) };
     const remove: Command = { name: `Remove the view: ${views[shown]?.name}`, run: () => void this.#change(this.#lines.filter((_, i) => i !== shown), "The view was removed") };
     return [...views.map(({ name, filter }) => ({ name: `View: ${name}`, run: () => show(filter) })), ...(text === "" ? [] : [shown === -1 ? save : remove])];
   }

@@ -18,5 +18,11 @@ test("a view is saved from the filter, chosen by its name and removed again", as
   await expect.poll(() => commands().map(({ name }) => name)).toEqual(["View: Shop", "View: agent:codex"]);
   run("Remove the view: Shop", shown);
   await expect.poll(() => commands().map(({ name }) => name)).toEqual(["View: agent:codex"]);
-  expect(said).toEqual(["Saved. The settings can name it: Mine = agent:codex", "The view was removed"]);
+  run("Save the view: a = b = c", "a = b = c");
+  await expect.poll(() => commands().map(({ name }) => name)).toEqual(["View: agent:codex", "View: a  b  c"]);
+  run("View: a  b  c");
+  expect(shown).toBe("a = b = c");
+  run("Remove the view: a  b  c", shown);
+  await expect.poll(() => commands().map(({ name }) => name)).toEqual(["View: agent:codex"]);
+  expect(said.slice(0, 2)).toEqual(["Saved. The settings can name it: Mine = agent:codex", "The view was removed"]);
 });
