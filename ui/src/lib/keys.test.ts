@@ -9,6 +9,8 @@ test("single keys", () => {
   expect(keys.read(press("j"))).toEqual({ do: "move", by: 1 });
   expect(keys.read(press("ArrowUp"))).toEqual({ do: "move", by: -1 });
   expect(keys.read(press("ArrowUp", { shiftKey: true }))).toEqual({ do: "extend", by: -1 });
+  expect(keys.read(press("J", { shiftKey: true }))).toEqual({ do: "extend", by: 1 });
+  expect([keys.read(press("K")), keys.read(press("k", { shiftKey: true }))], "Caps Lock").toEqual([{ do: "move", by: -1 }, { do: "extend", by: -1 }]);
   expect(keys.read(press("?"))).toEqual({ do: "help" });
   expect(keys.read(press("x"))).toEqual({ do: "refused" });
   expect(keys.read(press("z"))).toBeUndefined();

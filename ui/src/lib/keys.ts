@@ -23,8 +23,6 @@ const SINGLE: Record<string, Intent> = {
   ArrowDown: { do: "move", by: 1 },
   k: { do: "move", by: -1 },
   ArrowUp: { do: "move", by: -1 },
-  J: { do: "extend", by: 1 },
-  K: { do: "extend", by: -1 },
   v: { do: "mark" },
   Home: { do: "first" },
   End: { do: "last" },
@@ -86,7 +84,8 @@ export class KeyReader {
       this.#afterG = true;
       return undefined;
     }
-    const intent = SINGLE[press.key];
+    // Caps Lock alone does not mark.
+    const intent = SINGLE[/^[JK]$/.test(press.key) ? press.key.toLowerCase() : press.key];
     if (press.shiftKey && intent?.do === "move") return { ...intent, do: "extend" };
     return intent ?? tabOf(press.key);
   }

@@ -20,6 +20,11 @@ test("all words must occur", () => {
   expect(kinds("nothing of the kind")).toEqual([]);
 });
 
+test("of commands with one name the first counts", () => {
+  const [group] = choicesFor({ words: "", sessions: [], commands: [...commands, ...commands] });
+  expect(group?.choices.map(({ id }) => id)).toEqual(["c-Keyboard"]);
+});
+
 test("search hits come last, and fewer sessions leave room for them", () => {
   const groups = choicesFor({ words: "e", sessions: manyRows(200), commands, hits: [hit, { ...hit, offset: 7 }] });
   expect(groups.map((group) => [group.name, group.choices.length])).toEqual([

@@ -59,7 +59,8 @@ export function choicesFor({ words, narrowed = false, sessions, commands, comple
       found.push(sessionChoice(session));
     }
   }
-  const fitting = commands.filter((command) => fits(command.name)).map(commandChoice);
+  // Two views that the user saved may have one name; the first counts.
+  const fitting = commands.filter((command, i) => fits(command.name) && commands.findIndex(({ name }) => name === command.name) === i).map(commandChoice);
   return withoutEmpty([
     { name: "Recent", choices: known },
     { name: "Filters", choices: filters },

@@ -9,8 +9,10 @@ type Node = Tree["children"][number];
 /** What a piece of code is; undefined: nothing special. */
 export type Part = { readonly text: string; readonly kind?: string };
 
-/** Longer code is plain: colours would cost more than they help. */
-const LONGEST = 20_000;
+/** Longer code is plain: colours would cost more than they help. For words without signs, C++ takes a tenth of a second. */
+const LONGEST = 10_000;
+/** So is code with a longer line: for some languages the time grows with the square of its length. */
+const LONG_LINE = /.{1001}/;
 
 /** The library's words for what gets a colour. */
 const KINDS: ReadonlyMap<string, string> = new Map(
@@ -29,18 +31,25 @@ let loading = false;
 async function load(): Promise<void> {
   loading = true;
   const { common, createLowlight: create } = await import("lowlight");
-  library = create(common);
+  // Markdown takes a minute for 20,000 opened brackets.
+  const { markdown: _, ...grammars } = common;
+  library = create(grammars);
 }
 
 /** The pieces of a text in a language, which may be a name of it or the ending of a file's name. */
 export function partsOf(text: string, language: string | undefined): readonly Part[] {
-  if (language === undefined || language === "" || text.length > LONGEST) return [{ text }];
+  if (language === undefined || language === "" || text.length > LONGEST || LONG_LINE.test(text)) return [{ text }];
   if (library === undefined) {
     if (!loading) load().catch(() => (loading = false));
     return [{ text }];
   }
   const name = language.toLowerCase();
-  return library.registered(name) ? flat(library.highlight(name, text).children) : [{ text }];
+  try {
+    return library.registered(name) ? flat(library.highlight(name, text).children) : [{ text }];
+  } catch {
+    // Too deep, such as thousands of comments in each other.
+    return [{ text }];
+  }
 }
 
 /** The language of a file, by the ending of its name. */

@@ -15,45 +15,53 @@ type Marks = ReadonlySet<string>;
 export class MarkedRows {
   #host: Host;
   #rows: () => readonly TrackedSession[];
+  #isSeveral: (id: string) => boolean;
   #say: Say;
   #announce: (words: string) => void;
   #marks = $state.raw<Marks>(new Set());
-  /** Where a range began, and what was marked before it. */
-  #range: { readonly from: string; readonly before: Marks } | undefined;
+  /** Where a range began and where it ends, and what was marked before it. */
+  #range: { readonly from: string; readonly to: string; readonly before: Marks } | undefined;
 
-  /** `rows`: those that the list shows, in its order. What is hidden is never acted on. */
-  constructor(host: Host, rows: () => readonly TrackedSession[], say: Say, announce: (words: string) => void) {
+  /** `rows`: those that the list shows, in its order. What is hidden is never acted on, nor is a row that stands for several runs. */
+  constructor(host: Host, rows: () => readonly TrackedSession[], isSeveral: (id: string) => boolean, say: Say, announce: (words: string) => void) {
     this.#host = host;
     this.#rows = rows;
+    this.#isSeveral = isSeveral;
     this.#say = say;
     this.#announce = announce;
   }
 
   /** The marked rows that the list shows. */
   get rows(): readonly TrackedSession[] {
-    return this.#marks.size === 0 ? [] : this.#rows().filter((row) => this.#marks.has(row.sessionId));
+    return this.#marks.size === 0 ? [] : this.#rows().filter((row) => this.has(row.sessionId));
   }
 
-  readonly has = (id: string): boolean => this.#marks.has(id);
+  readonly has = (id: string): boolean => this.#marks.has(id) && !this.#isSeveral(id);
 
+  /** The next range begins at this row. */
   toggle(id: string): void {
+    if (this.#isSeveral(id)) return this.#say("This row stands for several runs: Enter shows each");
     const marks = new Set(this.#marks);
     if (!marks.delete(id)) marks.add(id);
-    this.#range = undefined;
+    this.#range = { from: id, to: id, before: marks };
     this.#mark(marks);
   }
 
-  /** Marks all rows between the one where the range began and this one. */
+  /** Marks all rows between the one where the range began and this one. If the list no longer has that one, the range begins here. */
   extend(from: string, to: string): void {
-    this.#range ??= { from, before: this.#marks };
     const ids = this.#rows().map((row) => row.sessionId);
+    const before = this.#range?.before ?? this.#marks;
+    const begun = this.#range?.from ?? from;
+    this.#range = ids.includes(begun) ? { from: begun, to, before } : { from: to, to, before: this.#marks };
     const [start, end] = [ids.indexOf(this.#range.from), ids.indexOf(to)];
-    this.#mark(new Set([...this.#range.before, ...ids.slice(Math.max(0, Math.min(start, end)), Math.max(start, end) + 1)]));
+    const way = ids.slice(Math.min(start, end), Math.max(start, end) + 1);
+    this.#mark(new Set([...this.#range.before, ...way.filter((id) => !this.#isSeveral(id))]));
   }
 
   /** Marks on the way to the row this many rows further, and gives that row. */
   step(from: string | undefined, by: number): string | undefined {
     const to = neighbourOf(this.#rows().map((row) => row.sessionId), from, by);
+    if (this.#range?.to !== from) this.endRange();
     if (to !== undefined) this.extend(from ?? to, to);
     return to;
   }
@@ -72,16 +80,20 @@ export class MarkedRows {
 
   readonly putAway = (): Promise<void> => this.#each("Put away", (session) => ({ do: "put_away", session, away: true }), (session) => ({ do: "put_away", session, away: false }));
 
-  /** Adds their projects to the muted ones. */
+  /** Adds their repositories to the muted ones. Another folder may be the home folder, which would mute everything below it. */
   readonly mute = async (): Promise<void> => {
-    const folders = new Set(this.rows.flatMap((row) => row.worktreeOf ?? row.repoRoot ?? row.cwd ?? []));
+    const inRepository = this.rows.flatMap((row) => row.worktreeOf ?? row.repoRoot ?? []);
+    const folders = new Set(inRepository);
+    const without = this.rows.length - inRepository.length;
+    if (folders.size === 0) return this.#say("Not muted: no marked session is in a repository");
     try {
       const muted = await this.#muted();
       const added = [...folders].filter((folder) => !muted.includes(folder));
       await this.#setMuted([...muted, ...added]);
       this.clear();
       const back = async (): Promise<void> => this.#setMuted((await this.#muted()).filter((folder) => !added.includes(folder)));
-      this.#say(`${plural(folders.size, "project")} muted`, () => void back().catch(this.#fail));
+      const rest = without === 0 ? "" : `. Not those of ${plural(without, "session")} outside a repository`;
+      this.#say(`Muted: ${folders.size === 1 ? [...folders][0] : plural(folders.size, "project")}${rest}`, () => void back().catch(this.#fail));
     } catch (error) {
       this.#fail(error);
     }
@@ -128,7 +140,7 @@ export class MarkedRows {
     this.#marks = new Set(failed.keys());
     const did = ids.filter((id) => !failed.has(id));
     if (did.length === 0) return this.#fail([...failed.values()][0]);
-    const rest = failed.size === 0 ? "" : `. Not so ${failed.size}: ${reasonOf([...failed.values()][0])}`;
+    const rest = failed.size === 0 ? "" : `. ${failed.size} failed: ${reasonOf([...failed.values()][0])}`;
     this.#say(`${done}: ${plural(did.length, "session")}${rest}`, () => did.forEach((id) => void this.#host.ask("command", { command: back(id) }).catch(this.#fail)));
   }
 }

@@ -25,12 +25,12 @@ export class SavedViews {
   /** One command for each view, and what can be done with the filter that is typed now. */
   commands(typed: string, show: (filter: string) => void): Command[] {
     const text = typed.trim();
-    const views = this.#lines.map(viewOf);
+    const views = this.#lines.map(viewOf).filter(({ name }) => name !== "");
     const shown = views.findIndex(({ filter }) => filter === text);
     // A filter that could be read as a name and a filter needs a name.
     const line = viewOf(text).filter === text ? text : `${text.replaceAll("=", "")} = ${text}`;
-    const save: Command = { name: `Save the view: ${text}`, run: () => void this.#change([...this.#lines, line], `Saved. The settings can name it: Mine = ${text}`) };
-    const remove: Command = { name: `Remove the view: ${views[shown]?.name}`, run: () => void this.#change(this.#lines.filter((_, i) => i !== shown), "The view was removed") };
+    const save: Command = { name: `Save the view: ${text}`, run: () => void this.#change((lines) => [...lines, line], `Saved. The settings can name it: Mine = ${text}`) };
+    const remove: Command = { name: `Remove the view: ${views[shown]?.name}`, run: () => void this.#change((lines) => lines.filter((line) => viewOf(line).filter !== text), "The view was removed") };
     return [...views.map(({ name, filter }) => ({ name: `View: ${name}`, run: () => show(filter) })), ...(text === "" ? [] : [shown === -1 ? save : remove])];
   }
 
@@ -39,9 +39,11 @@ export class SavedViews {
     this.#lines = Array.isArray(value) ? value : [];
   }
 
-  async #change(lines: string[], done: string): Promise<void> {
+  /** Reads the setting anew first: what was written elsewhere meanwhile stays. */
+  async #change(edit: (lines: readonly string[]) => string[], done: string): Promise<void> {
     try {
-      this.#take(await this.#host.ask("change_settings", { changes: [{ key: KEY, value: lines }] }));
+      this.#take(await this.#host.ask("settings"));
+      this.#take(await this.#host.ask("change_settings", { changes: [{ key: KEY, value: edit(this.#lines) }] }));
       this.#say(done);
     } catch (error) {
       this.#say(reasonOf(error));
