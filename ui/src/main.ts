@@ -1,6 +1,7 @@
 import { mount } from "svelte";
 
 import App from "./App.svelte";
+import "./theme.css";
 import "./app.css";
 import SettingsWindow from "./components/settings/SettingsWindow.svelte";
 import { withEarlyRoster } from "./lib/host/early-roster";

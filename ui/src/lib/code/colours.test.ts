@@ -33,7 +33,7 @@ test("the ending of a file's name says its language", () => {
 });
 
 test("each colour has 4.5:1 on code, and on added and removed lines, in both schemes", () => {
-  const css = readFileSync(new URL("../../app.css", import.meta.url), "utf8");
+  const css = readFileSync(new URL("../../theme.css", import.meta.url), "utf8");
   const colours = new Map([...css.matchAll(/--([a-z-]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\)/g)].map(([, name, ...pair]) => [name!, pair]));
   const light = (hex: string): number => {
     const [r = 0, g = 0, b = 0] = [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));

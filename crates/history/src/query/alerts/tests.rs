@@ -96,7 +96,8 @@ fn alerts_for(
 
 #[test]
 fn only_what_was_seen_is_told() {
-    let cases: &[(&str, &[&str], &[i64], &[&str])] = &[
+    type Case = (&'static str, &'static [&'static str], &'static [i64], &'static [&'static str]);
+    let cases: &[Case] = &[
         ("a guess is no need", &["10 guess", "50 working"], &[], &[]),
         (
             "a need goes on while it is only less certain",
