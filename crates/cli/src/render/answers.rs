@@ -117,6 +117,6 @@ mod tests {
         ];
         let text = alerts(&all, now, 80, Paint(false));
         let ends: Vec<_> = text.lines().filter_map(|line| Some(line.split_once("asked")?.1)).collect();
-        assert_eq!(ends, [" · still open · 9m", " · its end was not seen", " · answered · 2m"]);
+        assert_eq!(ends, [" · still open · 9 min", " · its end was not seen", " · answered · 2 min"]);
     }
 }
