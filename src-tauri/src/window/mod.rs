@@ -282,7 +282,7 @@ fn screen_of(position: PhysicalPosition<i32>, size: PhysicalSize<u32>, scale: f6
     Screen { x: position.x, y: position.y, width: size.width, height: size.height, scale }
 }
 
-/// The page's own background, `--bg` in `ui/src/app.css`.
+/// The page's own background, `--bg` in `ui/src/theme.css`.
 fn background(theme: Theme) -> Color {
     match theme {
         Theme::Dark => Color(0x17, 0x18, 0x1a, 0xff),
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_background_of_the_window_equals_that_of_its_page() {
-        let css = include_str!("../../../ui/src/app.css");
+        let css = include_str!("../../../ui/src/theme.css");
         let colours =
             css.lines().find_map(|line| line.trim().strip_prefix("--bg: light-dark(")?.strip_suffix(");"));
         let colours: Vec<&str> = colours.expect("the page's own background").split(", ").collect();
