@@ -1,3 +1,5 @@
+//! Past alerts over a real store, and the rows of an engine.
+
 #![allow(clippy::unwrap_used, reason = "a store of the test that cannot be used is a failure")]
 
 use watchbill_core::history::rows::{Batch, BatchOrigin, BatchStatus, Ended};
