@@ -170,7 +170,7 @@ def codex_alone(stage):
     stage.rest(4)
 
 
-@scenario("Codex with hooks that nobody trusts: its server tells alone", ways=WAYS, needs="codex")
+@scenario("Codex with hooks that are not trusted: its server tells alone", ways=WAYS, needs="codex")
 def codex_untrusted(stage):
     client = begin(stage, review=NO_TRUST)
     client.prompt("first")
