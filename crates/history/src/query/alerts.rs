@@ -12,6 +12,7 @@ use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
 use watchbill_store::day::DaySession;
+use watchbill_store::tables::answers::AnswerRow;
 use watchbill_store::{OpenMode, Store, StoreError};
 
 use super::day::{is_attended, project, stretches};
@@ -50,59 +51,84 @@ fn alerts_of(
         if !is_attended(&session, &turns) {
             continue;
         }
+        let of_session = SessionAlerts { store, session: &session, within, shown, answers: &answers };
         // A need goes on while only its certainty changes.
         let is_same = |a: &Stretch, b: &Stretch| a.to == b.from && (a.state, a.kind) == (b.state, b.kind);
         let mut rest = &*all;
         while let Some(run) = rest.chunk_by(is_same).next() {
             rest = &rest[run.len()..];
-            // A guess raises no alert. The beginning of a need from before the span is not known.
-            let Some(first) = run.iter().find(|it| !it.inferred && it.from > within.start) else { continue };
-            let Some(need) = need_of(first.state, first.kind) else { continue };
-            let to = run[run.len() - 1].to;
-            let open = shown.iter().filter(|_| to == within.end).find(|row| {
-                row.session_id == session.session_id
-                    && row.state == first.state.as_str()
-                    && row.state_kind.as_deref() == first.kind.map(StateKind::as_str)
-            });
-            let became = match open {
-                Some(_) => PastAlertEnd::Open,
-                None => end(store, &session, need, to, rest)?,
-            };
-            // The open one may be another than the last that was stored.
-            let from = open.and_then(|row| Timestamp::parse(&row.state_since)).unwrap_or(first.from);
-            let reason = match open {
-                Some(row) => row.state_reason.detail.clone(),
-                None => store.reason_at(session.key, from)?.unwrap_or_default(),
-            };
-            let is_error = need == Need::Error;
-            let about = if is_error { cause_without_prefix(&reason) } else { asked_without_prefix(&reason) };
-            let later = rest.iter().find(|it| need_of(it.state, it.kind).is_some()).map(|it| it.from);
-            let answerable = from..later.map_or(to + EFFECT, |later| later.min(to + EFFECT));
-            let mut fitting = answers.iter().filter(|answer| {
-                !is_error
-                    && answerable.contains(&answer.at)
-                    && answer.session_id == session.session_id
-                    && matches!(&*answer.outcome, "sent" | "taken" | "effect")
-            });
-            let answer = fitting.next().filter(|_| fitting.next().is_none());
-            let is_known = !matches!(became, PastAlertEnd::Open | PastAlertEnd::Unseen);
-            let alert = PastAlert {
-                need: need.as_str().to_owned(),
-                about: about.map(str::to_owned),
-                at: from.to_string(),
-                until: is_known.then(|| to.to_string()),
-                became,
-                answer: answer.map(|answer| format!("{} ({})", answer.decision, answer.surface)),
-                project: project(session.folder.as_deref()),
-                title: session.title.clone().unwrap_or_else(|| session.session_id.clone()),
-                session_id: session.session_id.clone(),
-            };
-            found.push((from, alert));
+            found.extend(of_session.alert(run, rest)?);
         }
     }
     found.sort_by_key(|(from, _)| std::cmp::Reverse(*from));
     found.truncate(MOST);
     Ok(found.into_iter().map(|(_, alert)| alert).collect())
+}
+
+/// What tells the alerts of one session.
+struct SessionAlerts<'a> {
+    store: &'a Store,
+    session: &'a DaySession,
+    within: &'a Range<Timestamp>,
+    shown: &'a [TrackedSession],
+    answers: &'a [AnswerRow],
+}
+
+impl SessionAlerts<'_> {
+    /// The alert of stretches of one state, with its time. `rest`: what the session did after them.
+    fn alert(&self, run: &[Stretch], rest: &[Stretch]) -> Result<Option<(Timestamp, PastAlert)>, StoreError> {
+        let Self { store, session, within, .. } = self;
+        // A guess raises no alert. The beginning of a need from before the span is not known.
+        let seen = run.iter().find(|it| !it.inferred && it.from > within.start);
+        let Some((first, need)) = seen.and_then(|it| Some((it, need_of(it.state, it.kind)?))) else {
+            return Ok(None);
+        };
+        let to = run[run.len() - 1].to;
+        let open = self.shown.iter().filter(|_| to == within.end).find(|row| {
+            row.session_id == session.session_id
+                && row.state == first.state.as_str()
+                && row.state_kind.as_deref() == first.kind.map(StateKind::as_str)
+        });
+        let became = match open {
+            Some(_) => PastAlertEnd::Open,
+            None => end(store, session, need, to, rest)?,
+        };
+        // The open one may be another than the last that was stored.
+        let from = open.and_then(|row| Timestamp::parse(&row.state_since)).unwrap_or(first.from);
+        let reason = match open {
+            Some(row) => row.state_reason.detail.clone(),
+            None => store.reason_at(session.key, from)?.unwrap_or_default(),
+        };
+        let is_error = need == Need::Error;
+        let about = if is_error { cause_without_prefix(&reason) } else { asked_without_prefix(&reason) };
+        let answer = if is_error { None } else { self.answer(from, to, rest) };
+        let is_known = !matches!(became, PastAlertEnd::Open | PastAlertEnd::Unseen);
+        let alert = PastAlert {
+            need: need.as_str().to_owned(),
+            about: about.map(str::to_owned),
+            at: from.to_string(),
+            until: is_known.then(|| to.to_string()),
+            became,
+            answer,
+            project: project(session.folder.as_deref()),
+            title: session.title.clone().unwrap_or_else(|| session.session_id.clone()),
+            session_id: session.session_id.clone(),
+        };
+        Ok(Some((from, alert)))
+    }
+
+    /// The answer to a request, if there is exactly one until the session's next need.
+    fn answer(&self, from: Timestamp, to: Timestamp, rest: &[Stretch]) -> Option<String> {
+        let later = rest.iter().find(|it| need_of(it.state, it.kind).is_some()).map(|it| it.from);
+        let answerable = from..later.map_or(to + EFFECT, |later| later.min(to + EFFECT));
+        let mut fitting = self.answers.iter().filter(|answer| {
+            answerable.contains(&answer.at)
+                && answer.session_id == self.session.session_id
+                && matches!(&*answer.outcome, "sent" | "taken" | "effect")
+        });
+        let answer = fitting.next().filter(|_| fitting.next().is_none())?;
+        Some(format!("{} ({})", answer.decision, answer.surface))
+    }
 }
 
 /// How a need ended that no engine shows. `rest`: what the session did after it.
