@@ -23,10 +23,10 @@ const IN_THE_WINDOW: [&str; 9] = [
     "svelte",
 ];
 
-/// One text: each licence once, below the names of its projects.
-pub fn collect(tree: &Tree) -> Result<String> {
+/// One text: each licence once, below the names of its projects. `system`: another one than this, as the compiler names it.
+pub fn collect(tree: &Tree, system: Option<&str>) -> Result<String> {
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, folder) in crates(tree)?.iter().chain(&window(tree)) {
+    for (name, folder) in crates(tree, system)?.iter().chain(&window(tree)) {
         for text in licences_in(folder) {
             texts.entry(text).or_default().insert(name.clone());
         }
@@ -42,8 +42,8 @@ pub fn collect(tree: &Tree) -> Result<String> {
     Ok(whole)
 }
 
-/// Name with version, and folder, of each crate that is linked on this platform.
-fn crates(tree: &Tree) -> Result<Vec<(String, std::path::PathBuf)>> {
+/// Name with version, and folder, of each crate that is linked there.
+fn crates(tree: &Tree, system: Option<&str>) -> Result<Vec<(String, std::path::PathBuf)>> {
     // A flat list with each dependency's name and version.
     let call = Call::new(tree.root(), "cargo").args([
         "tree",
@@ -64,6 +64,7 @@ fn crates(tree: &Tree) -> Result<Vec<(String, std::path::PathBuf)>> {
         "--format",
         "{p}",
     ]);
+    let call = call.args(system.iter().flat_map(|system| ["--target", system]));
     let listing = call.quiet_output().with_context(|| format!("`{}` failed", call.line()))?;
     let linked: BTreeSet<(String, String)> = listing.lines().filter_map(name_and_version).collect();
     let call = Call::new(tree.root(), "cargo").args(["metadata", "--locked", "--format-version", "1"]);
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn linked_crates_have_licences() {
         let tree = Tree::find().unwrap();
-        let crates = crates(&tree).unwrap();
+        let crates = crates(&tree, None).unwrap();
         let names: Vec<&str> = crates.iter().filter_map(|(name, _)| name.split(' ').next()).collect();
         assert!(names.contains(&"tauri") && names.contains(&"rusqlite"), "{names:?}");
         assert!(

@@ -52,7 +52,7 @@ pub fn stage(tree: &Tree, build: &Build) -> Result<()> {
     write(&pages.join("watchbill-desktop.1"), printed(tree, &desktop, &["--man"])?.as_bytes())?;
     let doc = share.join("doc/watchbill");
     write(&doc.join("changelog"), changelog(tree, build.epoch)?.as_bytes())?;
-    write(&doc.join("third-party-licenses"), notices::collect(tree)?.as_bytes())?;
+    write(&doc.join("third-party-licenses"), notices::collect(tree, None)?.as_bytes())?;
     let mut packed: Vec<PathBuf> = listed(&pages)?;
     packed.extend(["changelog", "third-party-licenses"].map(|name| doc.join(name)));
     packed.sort();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use super::notices;
 use super::package::{Build, FOLDER, version};
 use crate::call::Call;
 use crate::cross::{WINDOWS, second_compiler};
@@ -48,26 +49,25 @@ pub fn pack(tree: &Tree, build: &Build) -> Result<Option<PathBuf>> {
     let completions = Call::new(tree.root(), tree.program(build.profile, "watchbill"));
     let completions = completions.args(["completions", "powershell"]).quiet_output();
     fs::write(inside.join("completions.ps1"), completions.context("no completions for PowerShell")?)?;
+    fs::write(inside.join("third-party-licenses.txt"), notices::collect(tree, Some(WINDOWS))?)?;
     let archive = tree.target(FOLDER).join(format!("{name}.zip"));
     zip(&inside, &archive, build.epoch)?;
     Ok(Some(archive))
 }
 
-/// Packs a folder. Names in order, one time and no owners give the same bytes for the same files.
+/// Packs the files of a folder, without the folder: package managers look for the program at the top. Names in order, one
+/// time and no owners give the same bytes for the same files.
 fn zip(folder: &Path, archive: &Path, epoch: u64) -> Result<()> {
-    let above = folder.parent().context("the folder lies in the folder of packages")?;
-    let name = folder.file_name().context("a folder has a name")?.to_string_lossy().into_owned();
     let entries = fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))?;
-    let mut files: Vec<String> =
-        entries.flatten().map(|entry| format!("{name}/{}", entry.file_name().to_string_lossy())).collect();
+    let mut files: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
     files.sort();
     let stamp = format!("--date=@{epoch}");
-    Call::new(above, "touch").args([stamp]).args(&files).run()?;
+    Call::new(folder, "touch").args([stamp]).args(&files).run()?;
     if archive.exists() {
         fs::remove_file(archive).with_context(|| format!("could not remove {}", archive.display()))?;
     }
     // The times inside are local ones.
-    Call::new(above, "zip").env("TZ", "UTC").args(["-X", "-9", "-q"]).args([archive]).args(&files).run()
+    Call::new(folder, "zip").env("TZ", "UTC").args(["-X", "-9", "-q"]).args([archive]).args(&files).run()
 }
 
 /// Unpacks the archive and tries the program under Wine, beside the program of this system on the same sessions.
